@@ -1,0 +1,74 @@
+"""The path: the identity of a step, made of names, carried through a body as an explicit linked value.
+
+A ``Path`` is one edge of the way from a body's top to a step: the segment it leads to, and the passes of the loops that
+enclose the call in the function it comes from. The text is rendered only when a step is claimed.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from typing import Protocol
+
+
+class Execution(Protocol):
+    """What compiled code needs of the execution that it runs in."""
+
+    @property
+    def over(self) -> bool:
+        """Whether the body has ended: a callback that foreign code kept then runs as an ordinary function."""
+
+    def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Runs ``call(*args, **kwargs)``, a compiled function that foreign code calls back, in a flow of its own."""
+
+
+class Path:
+    """One segment of a path. ``passes`` are those of the loops round the call, in the function that ``parent`` names.
+
+    ``wrapped`` is the function that this segment's function wraps (``functools.wraps``), if any: calling it adds no
+    segment of its own.
+    """
+
+    __slots__ = ("execution", "name", "parent", "passes", "wrapped")
+
+    def __init__(
+        self,
+        parent: Path | None,
+        passes: tuple[object, ...],
+        name: str,
+        execution: Execution,
+        wrapped: object = None,
+    ) -> None:
+        self.parent = parent
+        self.passes = passes
+        self.name = name
+        self.execution = execution
+        self.wrapped = wrapped
+
+    def prefix(self) -> str:
+        """The path of the function that made the call, with the passes of its loops."""
+        parent = self.parent
+        text = parent.text() if parent is not None else ""
+        if self.passes:
+            text += "".join([f"[{pass_name(number)}]" for number in self.passes])
+        return text
+
+    def text(self) -> str:
+        """The path as a scope: ``fulfil/start@1[0]/notify``."""
+        return f"{self.prefix()}/{self.name}" if self.parent is not None else self.name
+
+    def step(self) -> str:
+        """The path as a step: ``fulfil/start@1[0]#charge``."""
+        return f"{self.prefix()}#{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<Path {self.text()}>"
+
+
+#: The path of the innermost foreign call site of this context, None outside a run: how a ``once`` that is reached by a
+#: function without a twin knows that it is in a run.
+current: contextvars.ContextVar[Path | None] = contextvars.ContextVar("semel_path", default=None)
+
+
+def pass_name(number: object) -> str:
+    """The text of one pass: its number, or the name of the element or key (rule O16)."""
+    return str(number) if type(number) is int else str(number)

@@ -1,0 +1,241 @@
+"""What the engine and the workers need of a store, as plain data and one protocol.
+
+Two promises, two places: what a body commits (the run's state and visits) and what survives the body (records, leases).
+Every write gives a ``Ticket``: it is queued at once, and durable when the ticket is done. Writes of many callers share
+one commit. Reads are direct and quick; they may be called on an event loop.
+
+Times are seconds since the epoch, as float, given by the caller's clock; run uids are 32 hex digits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+T_co = TypeVar("T_co", covariant=True)
+
+Status = Literal["pending", "running", "completed", "faulted", "cancelled"]
+ENDED: frozenset[str] = frozenset({"completed", "faulted", "cancelled"})
+
+RecordKind = Literal["result", "failure", "unrecordable"]
+NoteKind = Literal["possibly doubled", "unreached", "late result", "forgotten", "recorded by hand", "redelivered"]
+
+
+class Ticket(Protocol[T_co]):
+    """A write on its way to the disk."""
+
+    def wait(self) -> T_co:
+        """Blocks until the write is durable; its value, or raises what it failed with."""
+
+    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[T_co]:
+        """The same for a coroutine of ``loop``; call it from the loop's own thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to be started. ``format`` is the version of path format and key derivation that it keeps (rule V6)."""
+
+    uid: str
+    id: str
+    workflow: str
+    args: bytes
+    seed: bytes
+    format: int
+    created_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as the main database holds it. ``version`` rises by one with each commit to it.
+
+    ``status`` is "pending" in the row while it is unfinished; reads answer "running" while a live owner has claimed it.
+    ``visits`` counts the finished executions by body name. ``error`` is the encoded exception of a fault, ``fault`` its
+    traceback as text.
+    """
+
+    uid: str
+    id: str
+    workflow: str
+    status: Status
+    args: bytes
+    seed: bytes
+    format: int
+    version: int
+    visits: dict[str, int]
+    created_at: float
+    started_at: float | None
+    finished_at: float | None
+    result: bytes | None
+    error: bytes | None
+    fault: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The durable outcome of a step. ``data`` is encoded by the codec: a value, a failure, or why it was not recorded.
+
+    ``body`` names the execution (``start@1``), ``path`` is the whole path. ``awaited`` says that the step was async.
+    """
+
+    run: str
+    body: str
+    path: str
+    kind: RecordKind
+    data: bytes
+    awaited: bool
+    started_at: float
+    finished_at: float
+    delivery: int
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something an operator should know about a run. ``path`` is "" where it is about the whole run."""
+
+    run: str
+    path: str
+    kind: NoteKind
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run that an owner holds. ``epoch`` fences: a write with an older epoch than the row's is refused.
+
+    ``delivery`` is 1 for the first claim since the run was (re)started and rises with each; ``takeover`` says that the
+    claim before was never let go: its owner died or lost its lease.
+    """
+
+    run: Run
+    owner: str
+    epoch: int
+    delivery: int
+    takeover: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an execution ended: what the body's commit writes."""
+
+    status: Status
+    visits: dict[str, int]
+    result: bytes | None
+    error: bytes | None
+    fault: str | None
+    started_at: float
+    finished_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs to list; None means any. Times are of creation. Newest first."""
+
+    workflow: str | None = None
+    status: Status | None = None
+    since: float | None = None
+    until: float | None = None
+    limit: int = 100
+
+
+class Store(Protocol):
+    """One database. ``open`` before use, ``close`` after; both may be called again."""
+
+    def open(self, *, migrate: bool = False) -> None:
+        """Connects, and checks schema and pair.
+
+        A database that does not exist is made. ``migrate`` applies migrations that are missing.
+
+        Raises:
+            SchemaOutdated, SchemaTooNew, NotADatabase, JournalMismatch, DatabaseReadOnly, DatabaseLocked
+        """
+
+    def close(self) -> None:
+        """Waits for queued writes, then disconnects."""
+
+    def namespace(self) -> bytes:
+        """The random key namespace of this database (rule O10), 32 bytes."""
+
+    def changed(self) -> object:
+        """A cheap value that differs after another process (or this one) changed the main database."""
+
+    # runs, from outside
+
+    def start(self, run: NewRun) -> Ticket[tuple[Run, bool]]:
+        """Inserts the run, or finds the one of that id; the flag says whether it is new. Raises RunPurged."""
+
+    def get(self, id: str) -> Run | None:
+        """The run of this id."""
+
+    def list(self, which: RunFilter) -> list[Run]:
+        """Runs, newest first."""
+
+    def counts(self) -> dict[str, int]:
+        """The number of runs by status."""
+
+    def records(self, run: str, body: str | None = None) -> list[Record]:
+        """The records of a run, in the order they were made; of one execution if ``body`` is given."""
+
+    def notes(self, run: str) -> list[Note]:
+        """The notes of a run, in order."""
+
+    def redeliver(self, run: str, now: float) -> Ticket[bool]:
+        """Makes a faulted run pending again, its deliveries counted from 1; False if it is not faulted."""
+
+    def forget(self, run: str, path: str, note: Note) -> Ticket[bool]:
+        """Deletes a record and notes it; False if there is none, or a live owner holds the run."""
+
+    def record(self, record: Record, note: Note) -> Ticket[bool]:
+        """States a step's outcome (replacing one) and notes it; False if a live owner holds the run."""
+
+    def purge(self, *, ended_before: float, limit: int) -> Ticket[int]:
+        """Deletes at most ``limit`` ended runs with all that hangs on them, journal first, and leaves tombstones.
+
+        Call again while it returns ``limit``.
+        """
+
+    # owners and claims
+
+    def register(self, owner: str, lease_until: float) -> Ticket[None]:
+        """Makes this process an owner."""
+
+    def renew(self, owner: str, lease_until: float) -> Ticket[bool]:
+        """Extends the lease; False if the owner was removed by a takeover."""
+
+    def retire(self, owner: str) -> Ticket[None]:
+        """A clean stop: removes the owner and gives its claims back."""
+
+    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Ticket[list[Claim]]:
+        """Claims pending runs of these workflows that no live owner holds, oldest first.
+
+        An owner is dead when its lease is over at ``now`` or, where the store can know it, its process has ended.
+        """
+
+    def release(self, claim: Claim) -> Ticket[None]:
+        """Gives a claim back unfinished."""
+
+    # one execution
+
+    def append(self, claim: Claim, records: Sequence[Record], notes: Sequence[Note] = ()) -> Ticket[bool]:
+        """Records outcomes; all durable together. False (and nothing written) if the claim was lost.
+
+        A late writer may still leave notes with ``note``.
+        """
+
+    def note(self, notes: Sequence[Note]) -> Ticket[None]:
+        """Writes notes, claim or not."""
+
+    def finish(self, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> Ticket[bool]:
+        """The body's commit: writes the outcome if ``claim.run.version`` is still the row's, then ends the claim.
+
+        False (and nothing written) if the claim was lost.
+        """
+
+    def finish_in(self, connection: Any, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> bool:
+        """Writes the same on a DB-API connection to the main database, inside the transaction open there.
+
+        The caller commits it, so that the app's rows and the run's state are one commit, and then calls ``release``.
+        False (and nothing written) if the claim was lost: the caller rolls back.
+        """
