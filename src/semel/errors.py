@@ -49,37 +49,43 @@ class RegistrationError(SemelError):
 # ------------------------------------------------------------------------------------------------------ while it runs
 
 
-class PathClaimedTwice(SemelError):
+class ProgramError(SemelError):
+    """The program does what cannot be found again. A defect to mend, never a recorded failure of a step."""
+
+    code = "SEMEL-PROGRAM"
+
+
+class PathClaimedTwice(ProgramError):
     """Two steps of one execution have the same path (rule O19); the second was not run."""
 
     code = "SEMEL-PATH-TWICE"
 
 
-class NotCompiled(SemelError):
+class NotCompiled(ProgramError):
     """A ``once`` was reached in a run through a user function that semel did not compile, so it has no path."""
 
     code = "SEMEL-NOT-COMPILED"
 
 
-class NotAllowedHere(SemelError):
+class NotAllowedHere(ProgramError):
     """A body did what cannot be found again: a bare thread, a step after the body ended, …"""
 
     code = "SEMEL-NOT-ALLOWED"
 
 
-class InvalidScope(SemelError, TypeError):
+class InvalidScope(ProgramError, TypeError):
     """The scope of a ``once`` is not a str, int, UUID or a tuple of these (rule O10)."""
 
     code = "SEMEL-SCOPE"
 
 
-class InvalidLabel(SemelError, TypeError):
+class InvalidLabel(ProgramError, TypeError):
     """The label of a ``once`` is not a non-empty str (rule O13)."""
 
     code = "SEMEL-LABEL"
 
 
-class DuplicateKey(SemelError, ValueError):
+class DuplicateKey(ProgramError, ValueError):
     """Two items of ``each`` have one key (rule O16)."""
 
     code = "SEMEL-EACH-KEY"

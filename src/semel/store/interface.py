@@ -218,8 +218,16 @@ class Store(Protocol):
 
     # one execution
 
-    def append(self, claim: Claim, records: Sequence[Record], notes: Sequence[Note] = ()) -> Ticket[bool]:
+    def append(
+        self,
+        claim: Claim,
+        records: Sequence[Record],
+        notes: Sequence[Note] = (),
+        retracted: Sequence[str] = (),
+    ) -> Ticket[bool]:
         """Records outcomes; all durable together. False (and nothing written) if the claim was lost.
+
+        ``retracted`` are paths of this execution whose records are deleted: failures that ended the body after all.
 
         A late writer may still leave notes with ``note``.
         """

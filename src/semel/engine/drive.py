@@ -1,0 +1,228 @@
+"""The drive: one delivery of a body from its top to its end, and what is committed of it.
+
+Written once, as a generator that yields what it waits for; ``drive_sync`` waits on a thread and ``drive_async`` on an
+event loop. The order is that of rule O20 and O24: the body ends, no new step starts, those in flight are waited for,
+failures gone past are recorded, then the outcome commits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from ..codec import Codec, NotEncodable
+from ..compiler import current
+from ..errors import ResultNotRecordable, StoreError, UnreachedSteps
+from ..store.interface import Claim, Note, Outcome
+from . import points
+from .body import Body, BodyCall
+from .execution import Execution
+from .flow import flow_of_context
+from .frames import user_traceback
+from .halt import Halt, Unwind
+
+log = logging.getLogger("semel")
+
+
+class Waiting(Protocol):
+    """What the drive waits for: a write, the body, the drain."""
+
+    def wait(self) -> Any: ...
+
+    def future(self, loop: asyncio.AbstractEventLoop) -> Any: ...
+
+
+class Commit(Protocol):
+    """How the outcome of this delivery becomes durable, fenced by the claim: with the app's rows, if the body has any."""
+
+    def finish(self, outcome: Outcome, notes: list[Note]) -> Waiting: ...
+
+    def discard(self) -> Waiting: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a delivery ended. ``again`` says that the same execution is to be delivered again at once."""
+
+    how: Literal["completed", "faulted", "lost", "released", "again"]
+    error: BaseException | None = None
+
+
+Steps = Generator[Waiting, Any, Ended]
+
+
+def deliver(
+    claim: Claim,
+    body: Body,
+    execution: Execution,
+    commit: Commit,
+    codec: Codec,
+    *,
+    strict: bool,
+    redeliver: bool,
+    now: Callable[[], float],
+) -> Steps:
+    """Runs the body and commits its outcome."""
+    started = now()
+    root = body.root(execution)
+    path_token = current.set(root)
+    flow_token = flow_of_context.set(execution.root_flow)
+    fault: BaseException | None = None
+    value: object = None
+    try:
+        value = yield BodyCall(body, root)
+    except BaseException as error:
+        fault = error
+    finally:
+        execution.over = True
+        current.reset(path_token)
+        flow_of_context.reset(flow_token)
+    if not execution.drain.idle:
+        yield execution.drain
+    if execution.halted is None and isinstance(fault, asyncio.CancelledError | KeyboardInterrupt | SystemExit):
+        # Not of the body's making: the worker stops, or the process does. The run is given back as it is.
+        execution.halt(Halt("stopping", fault))
+    if execution.halted is None and fault is None:
+        fault, data, notes = yield from _before_commit(execution, codec, value, strict)
+        if fault is None:
+            return (yield from _commit(commit, _completed(claim, body, data, started, now()), notes))
+    if execution.halted is not None:
+        yield commit.discard()
+        return _halted(execution.halted)
+    assert fault is not None
+    return (yield from _fault(claim, execution, commit, codec, fault, started, redeliver, now))
+
+
+def _before_commit(
+    execution: Execution, codec: Codec, value: object, strict: bool
+) -> Generator[Waiting, Any, tuple[BaseException | None, bytes | None, list[Note]]]:
+    try:
+        if execution.facts.pending:
+            execution.facts.settle((yield execution.facts.record_past(all_of_them=True)))
+    except StoreError as error:
+        execution.halt(Halt("store", error))
+        return error, None, []
+    except (Unwind, ResultNotRecordable) as error:
+        return error, None, []
+    try:
+        data = codec.encode(value)
+    except NotEncodable as error:
+        text = (
+            f"the result of the workflow cannot be recorded: it is, or holds, a {error.type_name} (at {error.where}). "
+            f"Return something that can be recorded: a str, a dict, a dataclass, …"
+        )
+        return ResultNotRecordable(text), None, []
+    unreached = execution.unreached()
+    if unreached:
+        log.warning("run %s ended without reaching steps that an earlier attempt did: %s", execution.run, unreached)
+        if strict:
+            return UnreachedSteps(
+                f"the body ended without reaching steps that an earlier attempt had done: {', '.join(unreached)}. "
+                f"Mend the body so that it reaches them, or drop strict=True"
+            ), None, []
+    text = "done by an earlier attempt; the attempt that was committed did not come to it"
+    return None, data, [execution.note(path, "unreached", text) for path in unreached]
+
+
+def _completed(claim: Claim, body: Body, data: bytes | None, started: float, finished: float) -> Outcome:
+    visits = {**claim.run.visits, body.name: body.visit}
+    return Outcome("completed", visits, data, None, None, claim.run.started_at or started, finished)
+
+
+def _commit(commit: Commit, outcome: Outcome, notes: list[Note]) -> Steps:
+    if points.armed:
+        points.hit("body.before_commit")
+    try:
+        kept = yield commit.finish(outcome, notes)
+    except StoreError as error:
+        return Ended("again", error)
+    if points.armed:
+        points.hit("body.after_commit")
+    return Ended("completed" if kept else "lost")
+
+
+def _fault(
+    claim: Claim,
+    execution: Execution,
+    commit: Commit,
+    codec: Codec,
+    fault: BaseException,
+    started: float,
+    redeliver: bool,
+    now: Callable[[], float],
+) -> Steps:
+    yield commit.discard()
+    notes: list[Note] = []
+    retracted = execution.facts.retracted_by(fault)
+    if redeliver:
+        notes = [execution.note("", "redelivered", f"after {type(fault).__qualname__}: {fault}"[:500])]
+    try:
+        if retracted or notes:
+            if not (yield execution.journal.append([], notes, retracted)):
+                return Ended("lost")
+        if redeliver:
+            return Ended("again", fault)
+        outcome = Outcome(
+            status="faulted",
+            visits=claim.run.visits,
+            result=None,
+            error=_encoded(codec, fault),
+            fault=user_traceback(fault),
+            started_at=claim.run.started_at or started,
+            finished_at=now(),
+        )
+        kept = yield commit.finish(outcome, [])
+    except StoreError as error:
+        return Ended("again", error)
+    return Ended("faulted" if kept else "lost", fault)
+
+
+def _encoded(codec: Codec, fault: BaseException) -> bytes | None:
+    try:
+        return codec.encode_failure(fault)
+    except NotEncodable:
+        return None  # the text of the traceback remains, and is what the caller gets
+
+
+def _halted(halt: Halt) -> Ended:
+    if halt.reason == "lease lost":
+        return Ended("lost")
+    if halt.reason == "store":
+        return Ended("again", halt.error)
+    return Ended("released", halt.error)
+
+
+def drive_sync(steps: Steps) -> Ended:
+    """Runs a delivery on this thread."""
+    try:
+        waiting = next(steps)
+        while True:
+            try:
+                value = waiting.wait()
+            except BaseException as error:
+                waiting = steps.throw(error)
+            else:
+                waiting = steps.send(value)
+    except StopIteration as end:
+        ended: Ended = end.value
+        return ended
+
+
+async def drive_async(steps: Steps) -> Ended:
+    """Runs a delivery on the running loop."""
+    loop = asyncio.get_running_loop()
+    try:
+        waiting = next(steps)
+        while True:
+            try:
+                value = await waiting.future(loop)
+            except BaseException as error:
+                waiting = steps.throw(error)
+            else:
+                waiting = steps.send(value)
+    except StopIteration as end:
+        ended: Ended = end.value
+        return ended

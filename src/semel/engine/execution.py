@@ -1,0 +1,392 @@
+"""One execution of a body: which steps it has claimed, which are recorded, and how a live one is run.
+
+Relies on the compiler for the path of every step, on the codec for values, and on a ``Journal`` to make records
+durable. It knows no store, no worker and no clock of its own. Sync and async bodies share it; a step is awaited where
+its callable gives an awaitable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from inspect import isawaitable
+from typing import Any, Protocol
+
+from ..codec import Codec
+from ..compiler import Path, step_call
+from ..errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
+from ..store.interface import Note, NoteKind, Record, Ticket
+from .facts import Facts
+from .flow import Drain, Flow, ThreadFlow, current_flow, flow_of_context
+from .halt import Halt, Unwind
+from .labels import enclosing_steps, segment_of_label, wants_key
+from .outcomes import CANCELLED, Outcome, outcome_of_value, seen_by_body
+from . import points
+
+log = logging.getLogger("semel")
+
+_EAGER = sys.version_info >= (3, 12)
+
+
+class Journal(Protocol):
+    """Where an execution records: one claimed run of one store."""
+
+    def append(self, records: list[Record], notes: list[Note], retracted: list[str]) -> Ticket[bool]:
+        """Makes records durable; False if the claim was lost."""
+
+    def late(self, note: Note) -> None:
+        """Leaves a note, claim or not."""
+
+    def may_start(self) -> bool:
+        """Whether the lease is good enough to start a step."""
+
+
+class Keys(Protocol):
+    """The idempotency keys of one run."""
+
+    def of_step(self, path: str) -> str: ...
+
+    def of_scope(self, label: str, scope: object) -> str: ...
+
+
+class Execution:
+    """One delivery of one body. ``body`` is ``start@1``; ``records`` are those of earlier deliveries, by path.
+
+    ``doubtful`` says that an earlier delivery was cut off, so that a step may have been in flight without a record.
+    """
+
+    def __init__(
+        self,
+        *,
+        run: str,
+        body: str,
+        delivery: int,
+        doubtful: bool,
+        records: Mapping[str, Record],
+        codec: Codec,
+        keys: Keys,
+        journal: Journal,
+        now: Callable[[], float],
+    ) -> None:
+        self.run = run
+        self.body = body
+        self.delivery = delivery
+        self.over = False
+        self.halted: Halt | None = None
+        self.drain = Drain()
+        self.root_flow = ThreadFlow()
+        self.facts = Facts(self)
+        self.codec = codec
+        self.journal = journal
+        self.now = now
+        self._records = records
+        self._keys = keys
+        self._claimed: dict[str, object] = {}
+        self._doubtful = doubtful
+        self._tried: set[Flow] = set()
+
+    # ------------------------------------------------------------------------------------------- what compiled code calls
+
+    def once(self, parent: Path, passes: tuple[object, ...], awaited: bool, label: str, *rest: Any) -> Any:
+        """One ``once`` of the user's program, reached over ``parent`` and ``passes``."""
+        if len(rest) == 1:
+            scope, step = None, rest[0]
+        elif len(rest) == 2:
+            scope, step = rest
+        else:
+            raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
+        path = Path(parent, passes, segment_of_label(label), self)
+        text = path.step()
+        self._claim(text)
+        record = self._records.get(text)
+        if self._records and text + CANCELLED in self._records:
+            return _until_cancelled()
+        if record is not None:
+            return self._replay(text, record, awaited)
+        live = _Live(text, path, label, scope, step, len(rest) == 2)
+        return self._run_awaited(live) if awaited else self._run(live)
+
+    def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """A compiled function that foreign code calls back: a flow of its own."""
+        flow = ThreadFlow()
+        token = flow_of_context.set(flow)
+        try:
+            return call(*args, **kwargs)  # type: ignore[operator]
+        finally:
+            flow.ended = True
+            flow_of_context.reset(token)
+
+    # ------------------------------------------------------------------------------------------------------------ claims
+
+    def unreached(self) -> list[str]:
+        """The recorded steps that this attempt did not come to (rule W12); those inside a found step do not count."""
+        return [
+            path
+            for path in self._records
+            if path not in self._claimed
+            and not path.endswith(CANCELLED)
+            and self._claimed.keys().isdisjoint(enclosing_steps(path))
+        ]
+
+    def halt(self, halt: Halt) -> Unwind:
+        """Sets the halt (the first one stays) and gives what carries it out of the body."""
+        if self.halted is None:
+            self.halted = halt
+        return Unwind(self.halted)
+
+    def _claim(self, path: str) -> None:
+        if self.halted is not None:
+            raise Unwind(self.halted)
+        if self.over:
+            raise NotAllowedHere(
+                f"the step {path} was reached after its body had ended; a task or thread that the body started must "
+                f"be awaited or joined in the body"
+            )
+        mine = object()
+        if self._claimed.setdefault(path, mine) is not mine:
+            raise PathClaimedTwice(
+                f"two steps of this execution have the path {path}; the second one was not run, because it would have "
+                f"read the first one's record. Give them different labels, call the helper in a loop (each pass is a "
+                f"step of its own), or make two functions of it"
+            )
+
+    def _replay(self, path: str, record: Record, awaited: bool) -> Any:
+        if awaited or (record.awaited and asyncio.events._get_running_loop() is not None):
+            return self._replayed(path, record)
+        return seen_by_body(self.codec, path, record)
+
+    async def _replayed(self, path: str, record: Record) -> object:
+        return seen_by_body(self.codec, path, record)
+
+    # -------------------------------------------------------------------------------------------------------- a live step
+
+    def _begin(self, live: _Live) -> Callable[[], object]:
+        """The last look before a step starts; gives the call to make. After it, ``drain.leave`` must follow."""
+        self.drain.enter()
+        try:
+            if self.over or self.halted is not None:
+                self._claimed.pop(live.text, None)
+                self._claim(live.text)
+            if not self.journal.may_start():
+                raise self.halt(Halt("lease lost"))
+            call = step_call(live.path, live.step)
+            if wants_key(live.step, live.label, scoped=live.scoped):
+                key = (
+                    self._keys.of_scope(live.label, live.scope) if live.scoped else self._keys.of_step(live.text)
+                )
+                live.started = self.now()
+                return lambda: call(key)
+            live.started = self.now()
+            return call  # type: ignore[no-any-return]
+        except BaseException:
+            self.drain.leave()
+            raise
+
+    def _run(self, live: _Live) -> Any:
+        """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
+        if self.facts.pending:
+            self.facts.settle(self.facts.record_past().wait())
+        call = self._begin(live)
+        handed_on = False
+        try:
+            value = self._call(live, call)
+            if isawaitable(value):
+                handed_on = True
+                return self._await_step(live, value)
+            try:
+                kept = self._append(live, value, awaited=False).wait()
+            except StoreError as error:
+                raise self.halt(Halt("store", error)) from error
+            return self._finish(live, value, kept)
+        finally:
+            if not handed_on:
+                self.drain.leave()
+
+    async def _run_awaited(self, live: _Live) -> Any:
+        loop = asyncio.get_running_loop()
+        if self.facts.pending:
+            self.facts.settle(await self.facts.record_past().future(loop))
+        call = self._begin(live)
+        try:
+            value = self._call(live, call)
+        except BaseException:
+            self.drain.leave()
+            raise
+        if isawaitable(value):
+            return await self._await_step(live, value)
+        return await self._make_durable(loop, live, value, awaited=False)
+
+    def _call(self, live: _Live, call: Callable[[], object]) -> object:
+        if points.armed:
+            points.hit("step.before")
+        try:
+            return call()
+        except BaseException as error:
+            self._failed(live, error, awaited=False)
+            raise
+
+    async def _await_step(self, live: _Live, awaitable: Awaitable[object]) -> object:
+        """Awaits a started step, shielded: a cancelled body does not cancel it (rule O20)."""
+        loop = asyncio.get_running_loop()
+        task = _as_task(loop, awaitable)
+        if not task.done():
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                if not task.done() or not task.cancelled():
+                    self._cancelled(live)
+                    task.add_done_callback(lambda done: self._ended_alone(live, done))
+                    raise
+            except BaseException:  # the step's own failure; told apart below
+                pass
+        try:
+            value = task.result()
+        except BaseException as error:
+            self._failed(live, error, awaited=True)
+            self.drain.leave()
+            raise
+        return await self._make_durable(loop, live, value, awaited=True)
+
+    async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: _Live, value: object, awaited: bool) -> object:
+        try:
+            ticket = self._append(live, value, awaited=awaited)
+            kept = await ticket.future(loop)
+        except asyncio.CancelledError:
+            # The record is on its way; only the body stops waiting for it.
+            self._cancelled(live)
+            ticket.future(loop).add_done_callback(lambda _: self.drain.leave())
+            raise
+        except StoreError as error:
+            self.drain.leave()
+            raise self.halt(Halt("store", error)) from error
+        except BaseException:
+            self.drain.leave()
+            raise
+        self.drain.leave()
+        return self._finish(live, value, kept)
+
+    # ------------------------------------------------------------------------------------------------- what became of it
+
+    def _append(self, live: _Live, value: object, *, awaited: bool) -> Ticket[bool]:
+        if points.armed:
+            points.hit("step.returned")
+        live.outcome = outcome_of_value(self.codec, value)
+        return self.journal.append([self.record_of(live, live.outcome, awaited)], self._doubts(live), [])
+
+    def record_of(self, live: _Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
+        """The record of a step of this execution."""
+        return Record(
+            run=self.run,
+            body=self.body,
+            path=live.text + suffix,
+            kind=outcome.kind,
+            data=outcome.data,
+            awaited=awaited,
+            started_at=live.started,
+            finished_at=self.now(),
+            delivery=self.delivery,
+        )
+
+    def _finish(self, live: _Live, value: object, kept: bool) -> object:
+        """What the body sees of a step whose record is durable, or whose claim was lost."""
+        if not kept:
+            self._too_late(live)
+            raise self.halt(Halt("lease lost"))
+        if points.armed:
+            points.hit("step.recorded")
+        assert live.outcome is not None
+        return seen_by_body(self.codec, live.text, live.outcome, value)
+
+    def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
+        if isinstance(error, Unwind | ProgramError) or self.halted is not None:
+            return
+        self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
+
+    def _cancelled(self, live: _Live) -> None:
+        """The body was cancelled while it awaited the step: what it saw is a fact if it goes on past it."""
+        if self.halted is None:
+            self.facts.cancelled(live, current_flow(self.root_flow))
+
+    def _ended_alone(self, live: _Live, task: asyncio.Future[object]) -> None:
+        """A step whose body was cancelled has ended: it is recorded all the same, before the run is let go."""
+        if task.cancelled() or task.exception() is not None:
+            self.drain.leave()
+            return
+        loop = asyncio.get_running_loop()
+
+        def durable(kept: asyncio.Future[bool]) -> None:
+            error = kept.exception()
+            if error is not None:
+                self.halt(Halt("store", error))
+            elif not kept.result():
+                self._too_late(live)
+                self.halt(Halt("lease lost"))
+            self.drain.leave()
+
+        try:
+            self._append(live, task.result(), awaited=True).future(loop).add_done_callback(durable)
+        except BaseException as error:
+            self.halt(Halt("store", error))
+            self.drain.leave()
+
+    def _too_late(self, live: _Live) -> None:
+        self.journal.late(
+            self.note(
+                live.text,
+                "late result",
+                "the step ended here after the lease was lost; its result is not used, and it may have run twice",
+            )
+        )
+
+    def note(self, path: str, kind: NoteKind, text: str) -> Note:
+        return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
+
+    def _doubts(self, live: _Live) -> list[Note]:
+        """Rule O8: the first live step of each flow after a cut may have been in flight when it came."""
+        if not self._doubtful:
+            return []
+        flow = current_flow(self.root_flow)
+        if flow in self._tried:
+            return []
+        self._tried.add(flow)
+        text = "an earlier attempt was cut off and may have made this call already, without a record of it"
+        return [self.note(live.text, "possibly doubled", text)]
+
+
+class _Live:
+    """A step that runs now."""
+
+    __slots__ = ("label", "outcome", "path", "scope", "scoped", "started", "step", "text")
+
+    def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
+        self.text = text
+        self.path = path
+        self.label = label
+        self.scope = scope
+        self.scoped = scoped
+        self.step = step
+        self.started = 0.0
+        self.outcome: Outcome | None = None
+
+
+def _as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> asyncio.Future[object]:
+    """The step as a task of its own, so that cancelling the body does not reach it."""
+    if isinstance(awaitable, asyncio.Future):
+        return awaitable
+    coroutine: Coroutine[Any, Any, object]
+    coroutine = awaitable if isinstance(awaitable, Coroutine) else _await(awaitable)
+    if _EAGER:
+        # Runs at once up to its first real wait: a step that never waits costs no turn of the loop.
+        return asyncio.Task(coroutine, loop=loop, eager_start=True)  # type: ignore[call-arg]
+    return loop.create_task(coroutine)
+
+
+async def _await(awaitable: Awaitable[object]) -> object:
+    return await awaitable
+
+
+async def _until_cancelled() -> object:
+    """Replays a step that the body saw cancelled: it waits for what cancels it, which is replayed too."""
+    return await asyncio.get_running_loop().create_future()

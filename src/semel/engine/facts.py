@@ -1,0 +1,108 @@
+"""Failures that the body may go on past (rule O24).
+
+A step that raised has no record yet: if the body ends with that failure, the step is to run again. It becomes a fact,
+and is recorded, before the next step of that flow starts and before the body's commit. A failure of another flow counts
+as past when that flow has ended and its exception was taken; should it end the body all the same, it is retracted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ResultNotRecordable
+from ..store.interface import Record, Ticket
+from .flow import Flow, current_flow, is_past
+from .halt import Halt
+from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable
+
+if TYPE_CHECKING:
+    from .execution import Execution
+
+
+@dataclass(slots=True)
+class _Failure:
+    live: Any
+    error: BaseException
+    flow: Flow
+    awaited: bool
+    suffix: str
+
+
+class Facts:
+    """The failures of one execution that are not recorded yet, and those recorded on another flow's word."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._lock = threading.Lock()
+        self._recorded_for_others: list[tuple[str, BaseException]] = []
+        self._refused: ResultNotRecordable | None = None
+        self.pending: list[_Failure] = []
+
+    def failed(self, live: Any, error: BaseException, flow: Flow, *, awaited: bool) -> None:
+        """The step raised; whether that is a fact shows later."""
+        if is_recordable_failure(error):
+            with self._lock:
+                self.pending.append(_Failure(live, error, flow, awaited, ""))
+
+    def cancelled(self, live: Any, flow: Flow) -> None:
+        """The body stopped waiting for the step, which goes on by itself."""
+        with self._lock:
+            self.pending.append(_Failure(live, asyncio.CancelledError(), flow, True, CANCELLED))
+
+    def record_past(self, *, all_of_them: bool = False) -> Ticket[bool]:
+        """Queues the records of the failures that the calling flow goes on past."""
+        execution = self._execution
+        mine = current_flow(execution.root_flow)
+        with self._lock:
+            past = [f for f in self.pending if all_of_them or is_past(f.flow, mine)]
+            self.pending = [f for f in self.pending if f not in past]
+        records: list[Record] = []
+        for failure in past:
+            outcome = outcome_of_failure(execution.codec, failure.error)
+            if outcome.kind == "unrecordable":
+                self._refused = unrecordable(execution.codec, failure.live.text, outcome)
+            records.append(execution.record_of(failure.live, outcome, failure.awaited, failure.suffix))
+            if failure.flow is not mine and not failure.suffix:
+                self._recorded_for_others.append((failure.live.text, failure.error))
+        return execution.journal.append(records, [], []) if records else _NOTHING
+
+    def settle(self, kept: bool) -> None:
+        """After the records are durable: goes on, or raises what stands against it."""
+        if not kept:
+            raise self._execution.halt(Halt("lease lost"))
+        refused, self._refused = self._refused, None
+        if refused is not None:
+            raise refused
+
+    def retracted_by(self, fault: BaseException) -> list[str]:
+        """The paths of failures that were recorded for another flow and have ended the body after all."""
+        ended = set(map(id, _parts(fault)))
+        return [path for path, error in self._recorded_for_others if id(error) in ended]
+
+
+def _parts(error: BaseException) -> list[BaseException]:
+    found = [error]
+    if isinstance(error, BaseExceptionGroup):
+        for part in error.exceptions:
+            found.extend(_parts(part))
+    return found
+
+
+class _Nothing:
+    """A write of nothing, already durable."""
+
+    def wait(self) -> bool:
+        return True
+
+    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[bool]:
+        done: asyncio.Future[bool] = loop.create_future()
+        done.set_result(True)
+        return done
+
+
+_NOTHING = _Nothing()
+
+__all__ = ["Facts", "Outcome"]

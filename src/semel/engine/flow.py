@@ -1,0 +1,96 @@
+"""Flows and draining: who goes on past a failure, and when nothing is in flight any more.
+
+A flow is one line of execution in a body: the body itself, an asyncio task, or a function that foreign code calls back
+in a thread of its own. A failure is a fact once its own flow starts another step, or once another flow does after the
+failed one has ended and its exception was taken (rule O24).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from asyncio.events import _get_running_loop
+from collections.abc import Callable
+
+
+class ThreadFlow:
+    """The flow of a callback, or of a sync body."""
+
+    __slots__ = ("ended",)
+
+    def __init__(self) -> None:
+        self.ended = False
+
+
+Flow = ThreadFlow | asyncio.Task[object]
+
+flow_of_context: contextvars.ContextVar[ThreadFlow | None] = contextvars.ContextVar("semel_flow", default=None)
+
+
+def current_flow(root: ThreadFlow) -> Flow:
+    """The flow of the caller: its asyncio task, else the callback that it runs in, else the body."""
+    loop = _get_running_loop()
+    if loop is not None:
+        task = asyncio.current_task(loop)
+        if task is not None:
+            return task
+    return flow_of_context.get() or root
+
+
+def is_past(failed: Flow, mine: Flow) -> bool:
+    """Whether a step that starts in ``mine`` goes on past a failure in ``failed``."""
+    if failed is mine:
+        return True
+    if isinstance(failed, ThreadFlow):
+        return failed.ended
+    # An exception that nobody has taken from its task yet may still end the body.
+    return failed.done() and not getattr(failed, "_log_traceback", False)
+
+
+class Drain:
+    """Counts steps in flight, and is waited for when the body ends (rule O20)."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._lock = threading.Lock()
+        self._idle: list[Callable[[], object]] = []
+
+    def enter(self) -> None:
+        with self._lock:
+            self._count += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._count -= 1
+            waiting, self._idle = (self._idle, []) if self._count == 0 else ([], self._idle)
+        for wake in waiting:
+            wake()
+
+    def _when_idle(self, wake: Callable[[], object]) -> None:
+        with self._lock:
+            if self._count:
+                self._idle.append(wake)
+                return
+        wake()
+
+    @property
+    def idle(self) -> bool:
+        return self._count == 0
+
+    def wait(self) -> None:
+        """Blocks until nothing is in flight."""
+        done = threading.Event()
+        self._when_idle(done.set)
+        done.wait()
+
+    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
+        """The same for a coroutine of ``loop``."""
+        future: asyncio.Future[None] = loop.create_future()
+
+        def settle() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        self._when_idle(lambda: loop.call_soon_threadsafe(settle))
+        return future

@@ -1,0 +1,57 @@
+"""Idempotency keys: derived, never stored, and opaque (rules O9, O10).
+
+A run's keys come from its secret seed and the step's path, so that each attempt presents the same one. A scoped key
+comes from the database's key namespace, the label and the scope alone, so that any run presents the same one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TypeAlias
+from uuid import UUID
+
+from ..errors import InvalidScope
+
+Scope: TypeAlias = "str | int | UUID | tuple[Scope, ...]"
+
+#: The path format and key derivation that new runs start with; a run keeps its own (rule V6).
+FORMAT = 1
+
+_DIGEST = 20  # bytes: 160 bits, as 40 hex digits
+_ATTEMPT = re.compile(r"~\d+(?=[/\[#]|$)")
+
+
+def run_key(seed: bytes, path: str) -> str:
+    """The key of one step of one run: ``path`` without the number of its attempt, under a subkey of the seed."""
+    subkey = hashlib.blake2b(b"idempotency", key=seed, digest_size=32).digest()
+    stable = _ATTEMPT.sub("", path) if "~" in path else path
+    return hashlib.blake2b(stable.encode("utf-8", "surrogatepass"), key=subkey, digest_size=_DIGEST).hexdigest()
+
+
+def scoped_key(namespace: bytes, label: str, scope: object) -> str:
+    """The key of a label for a scope, the same in every run.
+
+    Raises:
+        InvalidScope: ``scope`` is not a str, int, UUID or a tuple of these.
+    """
+    text = json.dumps([label, _tagged(scope, label)], ensure_ascii=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode("ascii"), key=namespace, digest_size=_DIGEST).hexdigest()
+
+
+def _tagged(scope: object, label: str) -> list[object]:
+    """The scope with its types, so that ``1`` and ``"1"`` differ."""
+    kind = type(scope)
+    if kind is str:
+        return ["s", scope]
+    if kind is int:
+        return ["i", str(scope)]
+    if isinstance(scope, UUID):
+        return ["u", scope.hex]
+    if kind is tuple and isinstance(scope, tuple):
+        return ["t", *(_tagged(part, label) for part in scope)]
+    raise InvalidScope(
+        f"the scope of once({label!r}, …) is a {kind.__qualname__}; a scope says what the work is identified by and must "
+        f"be a str, an int, a UUID or a tuple of these, for example once({label!r}, order.id, lambda key: …)"
+    )

@@ -1,0 +1,90 @@
+"""From what a step did to its record, and from its record to what the body sees (rules O6, O22, O23, O24)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ..codec import MAX_BYTES, Codec, NotEncodable
+from ..errors import RecordUnreadable, ResultNotRecordable
+from ..store.interface import Record, RecordKind
+
+#: Added to the path of the record that says that the body saw a step cancelled; its own outcome keeps the plain path.
+CANCELLED = "!"
+
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is recorded of a step: the encoded value or failure."""
+
+    kind: RecordKind
+    data: bytes
+
+
+def outcome_of_value(codec: Codec, value: object) -> Outcome:
+    """The outcome of a step that returned ``value``; one that cannot be recorded says so in place of the value."""
+    try:
+        data = codec.encode(value)
+    except NotEncodable as error:
+        return _unrecordable(codec, f"returned a {error.type_name} (at {error.where})")
+    if len(data) > MAX_BYTES:
+        return _unrecordable(
+            codec, f"returned a {type(value).__qualname__} of {len(data):,} bytes; the limit is {MAX_BYTES:,}"
+        )
+    return Outcome("result", data)
+
+
+def outcome_of_failure(codec: Codec, failure: BaseException) -> Outcome:
+    """The outcome of a step that raised ``failure`` and that the body went on past."""
+    try:
+        data = codec.encode_failure(failure)
+    except NotEncodable as error:
+        return _unrecordable(codec, f"raised a {error.type_name} (at {error.where})")
+    if len(data) > MAX_BYTES:
+        return _unrecordable(codec, f"raised a {type(failure).__qualname__} of {len(data):,} bytes")
+    return Outcome("failure", data)
+
+
+def _unrecordable(codec: Codec, what: str) -> Outcome:
+    return Outcome("unrecordable", codec.encode(what))
+
+
+def seen_by_body(codec: Codec, path: str, outcome: Outcome | Record, value: object = None) -> object:
+    """The value that the body gets, on the first attempt as on every later one; raises if the outcome is a failure.
+
+    ``value`` may be given on the first attempt: a plain one needs no decoding to be equal and of the same type.
+    """
+    if outcome.kind == "result":
+        if type(value) in _PLAIN and value is not None:
+            return value
+        try:
+            return codec.decode(outcome.data)
+        except RecordUnreadable as error:
+            raise RecordUnreadable(f"the record of {path} cannot be read: {error}") from error
+    if outcome.kind == "failure":
+        raise failure_of(codec, path, outcome)
+    raise unrecordable(codec, path, outcome)
+
+
+def failure_of(codec: Codec, path: str, outcome: Outcome | Record) -> BaseException:
+    """The exception that a step raised, of the same class, arguments and text."""
+    try:
+        return codec.decode_failure(outcome.data)
+    except RecordUnreadable as error:
+        raise RecordUnreadable(f"the record of {path} cannot be read: {error}") from error
+
+
+def unrecordable(codec: Codec, path: str, outcome: Outcome | Record) -> ResultNotRecordable:
+    """The error of rule O23, the same on every attempt."""
+    return ResultNotRecordable(
+        f"the step {path} {codec.decode(outcome.data)}, which cannot be recorded. It did run and will not be run again "
+        f"by itself. Return something that can be recorded from the step (a str, a dict, a dataclass, …); for this run, "
+        f'state the outcome with run.record("{path}", value), or let the step run again with run.forget("{path}")'
+    )
+
+
+def is_recordable_failure(error: BaseException) -> bool:
+    """Whether a failure can be a fact of the run at all: an interrupt or an exit of the process is not."""
+    return isinstance(error, Exception | asyncio.CancelledError)

@@ -1,0 +1,70 @@
+"""A function workflow, as the app registers it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import RegistrationError
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionWorkflow:
+    """A registered function. ``redeliver`` is how often a faulted execution is delivered again by itself (rule R11)."""
+
+    name: str
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    is_async: bool
+    strict: bool
+    redeliver: int
+
+    @property
+    def place(self) -> str:
+        """Where the function is, for a message."""
+        code = getattr(self.function, "__code__", None)
+        return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(self.function)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as they are recorded: those that can be positional, positional.
+
+        Raises:
+            TypeError: the function cannot be called like that.
+        """
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}{self.signature} cannot be started like that: {error} ({self.place})") from None
+        return bound.args, bound.kwargs
+
+
+def function_workflow(function: Any, *, name: str | None, strict: bool, redeliver: int) -> FunctionWorkflow:
+    """Checks what is registered.
+
+    Raises:
+        RegistrationError: not a plain function, or a generator.
+    """
+    if not inspect.isfunction(function):
+        kind = "a class" if inspect.isclass(function) else f"a {type(function).__qualname__}"
+        raise RegistrationError(
+            f"@app.workflow takes a function, and {getattr(function, '__qualname__', function)!r} is {kind}; put it "
+            f"directly above `def` or `async def`"
+        )
+    where = f"{function.__qualname__} ({function.__code__.co_filename}:{function.__code__.co_firstlineno})"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise RegistrationError(f"the workflow {where} is a generator; a workflow returns its result")
+    if "<locals>" in function.__qualname__ and function.__closure__:
+        raise RegistrationError(
+            f"the workflow {where} uses variables of the function round it; after a crash they would be gone. Move it "
+            f"to the module's top level and give it what it needs as arguments"
+        )
+    if redeliver < 0:
+        raise RegistrationError(f"redeliver={redeliver} of the workflow {where} must be 0 or more")
+    chosen = name if name is not None else function.__qualname__.replace("<locals>.", "")
+    if not chosen or any(char in chosen for char in "/#@[]~!%"):
+        raise RegistrationError(f"the workflow name {chosen!r} of {where} may not be empty or hold / # @ [ ] ~ ! %")
+    return FunctionWorkflow(
+        chosen, function, inspect.signature(function), inspect.iscoroutinefunction(function), strict, redeliver
+    )

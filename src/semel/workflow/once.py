@@ -1,0 +1,85 @@
+"""``once``: a step with a boundary of its own (rules O1–O23).
+
+In a run the compiler turns a call of ``once`` into a step of the execution, under the path that leads to it. Outside of
+a run it just calls the step.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import partial
+from typing import Any, LiteralString, TypeVar, overload
+
+from ..compiler import Path, current, explain_uncompiled, intrinsic
+from ..engine.keys import Scope, scoped_key
+from ..engine.labels import segment_of_label, wants_key
+from ..errors import ConfigurationError, NotCompiled
+
+T = TypeVar("T")
+
+
+@overload
+def once(label: LiteralString, step: Callable[[], T], /) -> T: ...
+@overload
+def once(label: LiteralString, step: Callable[[str], T], /) -> T: ...
+@overload
+def once(label: LiteralString, scope: Scope, step: Callable[[str], T], /) -> T: ...
+def once(label: str, *rest: Any) -> Any:
+    """Runs a step once in this execution of the body: its result is recorded durably, and then returned.
+
+    Every later attempt of the execution gets the recorded outcome and does not run the step. The result type is the
+    step's own; an async step is awaited (``await once("ask", lambda: ask(question))``). A sync step in an async body
+    that is slow is written ``await once("pay", lambda: asyncio.to_thread(pay, total))``.
+
+    A crash, or a lost lease, between the moment the call may have reached the other side and the moment its record is
+    durable runs the step again. No engine can close that window from this side. Give the other side the idempotency
+    key, which is the same at each attempt, to recognise the second call.
+
+    Args:
+        label: a string literal that names the step; the only one of that name in its function.
+        scope: what the work is identified by beyond this run (a str, int, UUID or a tuple of these). Any run that
+            reaches this label for this scope presents the same key; each run still runs the step once.
+        step: a function or lambda without arguments, or with one: the idempotency key (40 hex digits).
+
+    Raises:
+        InvalidLabel, InvalidScope, TypeError: the call itself is wrong; the step has not run.
+        PathClaimedTwice: another step of this execution has the same path (rule O19); the step has not run.
+        NotCompiled: reached in a run through a function that has no path (rule O19); the step has not run.
+        ResultNotRecordable: the step ran, and its result cannot be recorded (rule O23).
+    """
+    if current.get() is not None:
+        raise NotCompiled(
+            f"once({label!r}, …) was reached in a run, but not through code that semel compiles, so the step has no "
+            f"path that a later attempt could find. It was not run. {explain_uncompiled()}"
+        )
+    if len(rest) == 1:
+        scope, step = None, rest[0]
+    elif len(rest) == 2:
+        scope, step = rest
+    else:
+        raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
+    segment_of_label(label)
+    if not wants_key(step, label, scoped=len(rest) == 2):
+        return step()
+    return step(scoped_key(_namespace(label), label, scope) if len(rest) == 2 else uuid.uuid4().hex)
+
+
+def _at(path: Path, passes: tuple[object, ...], awaited: bool) -> Callable[..., Any]:
+    return partial(path.execution.once, path, passes, awaited)  # type: ignore[attr-defined]
+
+
+intrinsic(once, _at)
+
+#: The key namespaces of the apps of this process, by app name; read when a scoped key is made outside of a run.
+namespaces: dict[str, Callable[[], bytes]] = {}
+
+
+def _namespace(label: str) -> bytes:
+    if len(namespaces) != 1:
+        there = f"there are {len(namespaces)} ({', '.join(sorted(namespaces))})" if namespaces else "there is none"
+        raise ConfigurationError(
+            f"once({label!r}, scope, …) outside of a run needs the key namespace of the one App of this process; {there}"
+        )
+    (namespace,) = namespaces.values()
+    return namespace()
