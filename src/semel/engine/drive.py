@@ -88,7 +88,10 @@ def deliver(
     if execution.halted is None and fault is None:
         fault, data, notes = yield from _before_commit(execution, codec, value, strict)
         if fault is None:
-            return (yield from _commit(commit, _completed(claim, body, data, started, now()), notes))
+            try:
+                return (yield from _commit(commit, _completed(claim, body, data, started, now()), notes))
+            except Exception as error:  # what the body's rows violate shows when they are written
+                fault = error
     if execution.halted is not None:
         yield commit.discard()
         return _halted(execution.halted)

@@ -81,6 +81,7 @@ class Execution:
         self.codec = codec
         self.journal = journal
         self.now = now
+        self.transaction: object = None
         self._records = records
         self._keys = keys
         self._claimed: dict[str, object] = {}

@@ -10,11 +10,12 @@ Times are seconds since the epoch, as float, given by the caller's clock; run ui
 from __future__ import annotations
 
 import asyncio
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
-T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
 
 Status = Literal["pending", "running", "completed", "faulted", "cancelled"]
 ENDED: frozenset[str] = frozenset({"completed", "faulted", "cancelled"})
@@ -23,13 +24,13 @@ RecordKind = Literal["result", "failure", "unrecordable"]
 NoteKind = Literal["possibly doubled", "unreached", "late result", "forgotten", "recorded by hand", "redelivered"]
 
 
-class Ticket(Protocol[T_co]):
+class Ticket(Protocol[T]):
     """A write on its way to the disk."""
 
-    def wait(self) -> T_co:
+    def wait(self) -> T:
         """Blocks until the write is durable; its value, or raises what it failed with."""
 
-    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[T_co]:
+    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[T]:
         """The same for a coroutine of ``loop``; call it from the loop's own thread."""
 
 
@@ -175,10 +176,10 @@ class Store(Protocol):
     def counts(self) -> dict[str, int]:
         """The number of runs by status."""
 
-    def records(self, run: str, body: str | None = None) -> list[Record]:
+    def records(self, run: str, body: str | None = None) -> builtins.list[Record]:
         """The records of a run, in the order they were made; of one execution if ``body`` is given."""
 
-    def notes(self, run: str) -> list[Note]:
+    def notes(self, run: str) -> builtins.list[Note]:
         """The notes of a run, in order."""
 
     def redeliver(self, run: str, now: float) -> Ticket[bool]:
@@ -207,7 +208,7 @@ class Store(Protocol):
     def retire(self, owner: str) -> Ticket[None]:
         """A clean stop: removes the owner and gives its claims back."""
 
-    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Ticket[list[Claim]]:
+    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Ticket[builtins.list[Claim]]:
         """Claims pending runs of these workflows that no live owner holds, oldest first.
 
         An owner is dead when its lease is over at ``now`` or, where the store can know it, its process has ended.

@@ -1,0 +1,236 @@
+"""What the program model is made of: frozen data about modules, classes, functions, steps and calls.
+
+The checks, the model's JSON and the deploy check read these and never a syntax tree. A function is named by its id,
+``module:qualname`` (with ``~2`` and so on where one module defines a name more than once).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from .flow import Flow
+
+#: What the last positional argument of a ``once`` is.
+StepKind = Literal["function", "value", "missing", "too many", "hidden", "keyword"]
+#: How sure it is that a call leads to its candidates.
+Certainty = Literal["sure", "likely", "by name", "unknown", "foreign"]
+#: How a call is made: written as a call, through another callable, or by the language itself.
+How = Literal["call", "callback", "enter", "exit", "iterate", "property", "operator", "thread"]
+#: How a loop names its passes: by number, by element or key, or not visible in the source.
+Passes = Literal["number", "key", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in a source file: line and column count from 1, the column in characters."""
+
+    file: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression as the author wrote it, and where."""
+
+    text: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop or one ``for`` of a comprehension."""
+
+    place: Place
+    kind: Literal["for", "while", "comprehension"]
+    passes: Passes
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of ``once``. ``within`` is the index of the step in whose lambda it stands, in the same function."""
+
+    index: int
+    site: int
+    place: Place
+    text: str
+    label: str | None
+    label_expression: Expression | None
+    label_hint: str
+    step: Expression | None
+    step_kind: StepKind
+    corrected: str
+    within: int | None
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A function that a call may lead to, and the segment that the call then adds to the path."""
+
+    function: str
+    segment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call site of a function and what it may lead to.
+
+    ``site`` is its number in the function's flow, ``loops`` those that enclose it in the function (in the step's
+    lambda, if ``within`` one). ``foreign`` is the dotted name of a callee that is not user code. ``stable`` says that
+    the callee's text names one callable all through the function.
+    """
+
+    site: int
+    place: Place
+    text: str
+    callee: str
+    how: How
+    candidates: tuple[Candidate, ...]
+    certainty: Certainty
+    foreign: str | None
+    loops: tuple[Loop, ...]
+    within: int | None
+    stable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    annotation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function, method, lambda, or the code of a module (``<module>``) that runs when it is imported."""
+
+    id: str
+    module: str
+    qualname: str
+    place: Place
+    end_line: int
+    parameters: tuple[Parameter, ...]
+    returns: str | None
+    is_async: bool
+    is_generator: bool
+    kind: Literal["function", "method", "lambda", "module"]
+    owner: str | None
+    decorators: tuple[str, ...]
+    cached_by: str | None
+    is_property: bool
+    leaves: bool
+    steps: tuple[Step, ...]
+    calls: tuple[Call, ...]
+    loops: tuple[Loop, ...]
+    flow: Flow
+    never_returns: frozenset[int]
+
+    @property
+    def name(self) -> str:
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def segment(self) -> str:
+        return self.qualname.replace("<locals>.", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of user code: its bases as ids or dotted foreign names, its own methods, its attributes' annotations."""
+
+    id: str
+    module: str
+    qualname: str
+    place: Place
+    bases: tuple[str, ...]
+    methods: Mapping[str, str]
+    attributes: Mapping[str, str]
+    is_protocol: bool
+    is_dataclass: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    name: str
+    file: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A function that is run as a unit: registered with ``@app.workflow``."""
+
+    function: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that is not Python of this version."""
+
+    place: Place
+    reason: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """The program, as its source shows it."""
+
+    modules: Mapping[str, Module]
+    classes: Mapping[str, Class]
+    functions: Mapping[str, Function]
+    bodies: tuple[Body, ...]
+    unreadable: tuple[Unreadable, ...]
+
+    @cached_property
+    def _holding(self) -> frozenset[str]:
+        callers: dict[str, list[str]] = {}
+        for function in self.functions.values():
+            for call in function.calls:
+                for candidate in call.candidates:
+                    callers.setdefault(candidate.function, []).append(function.id)
+        return _closure((f.id for f in self.functions.values() if f.steps), callers)
+
+    @cached_property
+    def _reached(self) -> tuple[frozenset[str], frozenset[str]]:
+        surely: dict[str, list[str]] = {}
+        perhaps: dict[str, list[str]] = {}
+        for function in self.functions.values():
+            for call in function.calls:
+                targets = [candidate.function for candidate in call.candidates]
+                perhaps.setdefault(function.id, []).extend(targets)
+                if call.certainty in ("sure", "likely", "foreign"):
+                    surely.setdefault(function.id, []).extend(targets)
+        bodies = [body.function for body in self.bodies]
+        return _closure(bodies, surely), _closure(bodies, perhaps)
+
+    def holds_steps(self, function: str) -> bool:
+        """Whether the function, or one that it may call, makes a step."""
+        return function in self._holding
+
+    def reached(self, function: str, *, surely: bool = False) -> bool:
+        """Whether a body may lead to the function; ``surely`` leaves out what is known by a method's name alone."""
+        return function in self._reached[0 if surely else 1]
+
+    def lines(self, file: str) -> list[str]:
+        """The source lines of a file of the model."""
+        return self._lines.get(file, [])
+
+    @cached_property
+    def _lines(self) -> dict[str, list[str]]:
+        return {module.file: module.text.split("\n") for module in self.modules.values()}
+
+
+def _closure(start: Iterable[str], edges: Mapping[str, list[str]]) -> frozenset[str]:
+    seen = set(start)
+    waiting = deque(seen)
+    while waiting:
+        for neighbour in edges.get(waiting.popleft(), ()):
+            if neighbour not in seen:
+                seen.add(neighbour)
+                waiting.append(neighbour)
+    return frozenset(seen)

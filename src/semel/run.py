@@ -1,0 +1,216 @@
+"""``Run``: a handle on one run, from any process that has the database."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .codec import NotEncodable
+from .errors import NotAllowedHere, RecordUnreadable, ResultTimeout, RunFaulted, RunNotFound, WorkflowUnknown
+from .signals import loop_wake
+from .store.interface import ENDED, Note, Record, Status
+from .store.interface import Run as Row
+
+if TYPE_CHECKING:
+    from .app import App
+
+R_co = TypeVar("R_co", covariant=True)
+
+_FIRST_POLL, _LAST_POLL = 0.005, 0.25  # seconds between two looks at a run that another process drives
+
+
+class Run(Generic[R_co]):
+    """One run of a workflow. ``id`` is the user's own name for it, ``uid`` the random identity of its records.
+
+    Holds nothing of the run: each question reads the database.
+    """
+
+    __slots__ = ("_app", "id", "uid")
+
+    def __init__(self, app: App, id: str, uid: str) -> None:
+        self._app = app
+        self.id = id
+        self.uid = uid
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id!r}>"
+
+    # --------------------------------------------------------------------------------------------------------------- status
+
+    @property
+    def status(self) -> Status:
+        """``pending``, ``running`` (a live worker has it), ``completed``, ``faulted`` or ``cancelled``.
+
+        Raises:
+            RunNotFound: the run was purged meanwhile.
+        """
+        return self._row().status
+
+    async def status_async(self) -> Status:
+        """``status``, read off the event loop's thread."""
+        return await asyncio.to_thread(lambda: self.status)
+
+    # --------------------------------------------------------------------------------------------------------------- result
+
+    def result(self, timeout: float | timedelta | None = None) -> R_co:
+        """Waits until the run has ended, and gives its result.
+
+        Args:
+            timeout: seconds, or a timedelta; None waits for ever.
+
+        Raises:
+            ResultTimeout: it had not ended by then. The run goes on.
+            RunFaulted: it ended in a fault that cannot be raised as itself. Any other exception is the fault itself.
+            WorkflowUnknown: this app has no workflow of the run's name, so that it would wait for ever.
+        """
+        end = _deadline(timeout)
+        woken = threading.Event()
+        wake = woken.set
+        pause = _FIRST_POLL
+        self._app.signals.when_ended(self.uid, wake)
+        try:
+            while True:
+                row = self._row()
+                if row.status in ENDED:
+                    return self._outcome(row)
+                self._can_end(row)
+                left = _left(end, self.id, timeout)
+                woken.wait(pause if left is None else min(pause, left))
+                pause = min(pause * 1.5, _LAST_POLL)
+        finally:
+            self._app.signals.forget(self.uid, wake)
+
+    async def result_async(self, timeout: float | timedelta | None = None) -> R_co:
+        """``result`` for a coroutine."""
+        end = _deadline(timeout)
+        woken = asyncio.Event()
+        wake = loop_wake(asyncio.get_running_loop(), woken)
+        pause = _FIRST_POLL
+        self._app.signals.when_ended(self.uid, wake)
+        try:
+            while True:
+                row = self._row()
+                if row.status in ENDED:
+                    return self._outcome(row)
+                self._can_end(row)
+                left = _left(end, self.id, timeout)
+                try:
+                    await asyncio.wait_for(woken.wait(), pause if left is None else min(pause, left))
+                except TimeoutError:
+                    pause = min(pause * 1.5, _LAST_POLL)
+        finally:
+            self._app.signals.forget(self.uid, wake)
+
+    # ------------------------------------------------------------------------------------------------------------- operator
+
+    def retry(self) -> bool:
+        """Delivers a faulted run's execution again: its steps are found, what failed runs again (rule R11).
+
+        False if the run is not faulted.
+        """
+        done = self._app.store.redeliver(self.uid, self._app.now()).wait()
+        self._app.signals.started()
+        return done
+
+    def steps(self) -> list[Record]:
+        """The run's records, in the order in which they were made."""
+        return self._app.store.records(self.uid)
+
+    def notes(self) -> list[Note]:
+        """What an operator should know: possibly doubled steps, unreached ones, records stated by hand, …"""
+        return self._app.store.notes(self.uid)
+
+    def forget(self, path: str) -> None:
+        """Deletes the record of a step, so that the next delivery runs it again (rule O25).
+
+        Raises:
+            LookupError: the run has no record of that path.
+            NotAllowedHere: a worker has the run at this moment.
+        """
+        note = self._note(path, "forgotten", "its record was deleted by hand; the step runs again")
+        if not self._app.store.forget(self.uid, path, note).wait():
+            self._refuse(path)
+
+    def record(self, path: str, value: object) -> None:
+        """States the outcome of a step, as if it had returned ``value`` (rule O25).
+
+        Raises:
+            TypeError: ``value`` cannot be recorded.
+            NotAllowedHere: a worker has the run at this moment.
+        """
+        row = self._row()
+        try:
+            data = self._app.codec.encode(value)
+        except NotEncodable as error:
+            raise TypeError(f"the value given for {path} cannot be recorded: {error}") from None
+        prefix = f"{row.workflow}/"
+        execution = path.removeprefix(prefix).split("/")[0].split("[")[0].split("#")[0]
+        if not path.startswith(prefix) or "@" not in execution or "#" not in path:
+            raise LookupError(f"{path!r} is no step of {self!r}; a path looks like {row.workflow}/start@1#label")
+        now = self._app.now()
+        stated = Record(self.uid, execution, path, "result", data, False, now, now, 0)
+        note = self._note(path, "recorded by hand", "its outcome was stated by hand")
+        if not self._app.store.record(stated, note).wait():
+            self._refuse(path)
+
+    # ------------------------------------------------------------------------------------------------------------- insides
+
+    def _note(self, path: str, kind: Any, text: str) -> Note:
+        return Note(self.uid, path, kind, text, self._app.now())
+
+    def _refuse(self, path: str) -> None:
+        if self._row().status == "running":
+            raise NotAllowedHere(f"a worker has the run {self.id!r} at this moment; try again when it has let it go")
+        known = ", ".join(record.path for record in self.steps()) or "none"
+        raise LookupError(f"the run {self.id!r} has no record of {path!r}; its records: {known}")
+
+    def _row(self) -> Row:
+        row = self._app.store.get(self.id)
+        if row is None or row.uid != self.uid:
+            raise RunNotFound(f"there is no run {self.id!r} any more; it was purged")
+        return row
+
+    def _can_end(self, row: Row) -> None:
+        if row.workflow not in self._app.workflows:
+            raise WorkflowUnknown(
+                f"the run {self.id!r} is of the workflow {row.workflow!r}, which the app {self._app.name!r} does not "
+                f"register; it waits for a worker that does"
+            )
+
+    def _outcome(self, row: Row) -> R_co:
+        if row.status == "completed":
+            value: Any = self._app.codec.decode(row.result) if row.result is not None else None
+            return value  # type: ignore[no-any-return]
+        raise self._fault(row)
+
+    def _fault(self, row: Row) -> BaseException:
+        text = row.fault or "no more is known"
+        if row.error is not None:
+            try:
+                error = self._app.codec.decode_failure(row.error)
+            except RecordUnreadable:
+                pass
+            else:
+                if not isinstance(error, Exception):
+                    return RunFaulted(f"the run {self.id!r} {row.status}:\n{text}")
+                error.add_note(f"the run {self.id!r} {row.status}; recorded there:\n{text}")
+                return error
+        return RunFaulted(f"the run {self.id!r} {row.status}:\n{text}")
+
+
+def _deadline(timeout: float | timedelta | None) -> float | None:
+    if timeout is None:
+        return None
+    return time.monotonic() + (timeout.total_seconds() if isinstance(timeout, timedelta) else timeout)
+
+
+def _left(end: float | None, id: str, timeout: float | timedelta | None) -> float | None:
+    if end is None:
+        return None
+    left = end - time.monotonic()
+    if left <= 0:
+        raise ResultTimeout(f"the run {id!r} had not ended after {timeout}; it goes on")
+    return left

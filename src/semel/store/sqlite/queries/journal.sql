@@ -1,0 +1,103 @@
+-- The journal's queries by name. `?1` repeats where a value is used twice.
+
+-- name: append
+INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+WHERE EXISTS (SELECT 1 FROM semel_claims WHERE epoch = ?10 AND run = ?11 AND owner = ?12)
+ON CONFLICT (run, body, path) DO NOTHING;
+
+-- name: append_note
+INSERT INTO semel_notes (run, path, kind, text, at)
+SELECT ?1, ?2, ?3, ?4, ?5
+WHERE EXISTS (SELECT 1 FROM semel_claims WHERE epoch = ?6 AND run = ?7 AND owner = ?8);
+
+-- name: note
+INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
+
+-- name: records
+SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery
+FROM semel_records WHERE run = ? ORDER BY seq;
+
+-- name: records_of_body
+SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery
+FROM semel_records WHERE run = ? AND body = ? ORDER BY seq;
+
+-- name: notes
+SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
+
+-- name: forget
+DELETE FROM semel_records WHERE run = ? AND path = ?;
+
+-- name: state
+INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (run, body, path) DO UPDATE SET
+    kind = excluded.kind, data = excluded.data, awaited = excluded.awaited, started_at = excluded.started_at,
+    finished_at = excluded.finished_at, delivery = excluded.delivery;
+
+-- name: register
+INSERT INTO semel_owners (owner, lease_until) VALUES (?, ?)
+ON CONFLICT (owner) DO UPDATE SET lease_until = excluded.lease_until;
+
+-- name: renew
+UPDATE semel_owners SET lease_until = ? WHERE owner = ?;
+
+-- name: owners
+SELECT owner, lease_until FROM semel_owners;
+
+-- name: is_owner
+SELECT 1 FROM semel_owners WHERE owner = ?;
+
+-- name: remove_owner
+DELETE FROM semel_owners WHERE owner = ?;
+
+-- name: claims_of
+SELECT epoch, run FROM semel_claims WHERE owner = ?;
+
+-- name: remove_claims_of
+DELETE FROM semel_claims WHERE owner = ?;
+
+-- name: claims_on
+SELECT c.run, c.epoch, o.owner IS NOT NULL
+FROM semel_claims AS c LEFT JOIN semel_owners AS o ON o.owner = c.owner
+WHERE c.run IN (SELECT value FROM json_each(?));
+
+-- name: live_claims
+SELECT c.run FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHERE o.lease_until > ?;
+
+-- name: live_claim_on
+SELECT 1 FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHERE c.run = ? AND o.lease_until > ?;
+
+-- name: holds
+SELECT 1 FROM semel_claims WHERE epoch = ? AND run = ? AND owner = ?;
+
+-- name: claim
+INSERT INTO semel_claims (run, owner) VALUES (?, ?);
+
+-- name: end_claim
+DELETE FROM semel_claims WHERE epoch = ? AND run = ? AND owner = ?;
+
+-- name: end_epoch
+DELETE FROM semel_claims WHERE epoch = ?;
+
+-- name: end_claims_on
+DELETE FROM semel_claims WHERE run = ?;
+
+-- name: purge_records
+DELETE FROM semel_records WHERE run IN (SELECT value FROM json_each(?));
+
+-- name: purge_notes
+DELETE FROM semel_notes WHERE run IN (SELECT value FROM json_each(?));
+
+-- name: purge_claims
+DELETE FROM semel_claims WHERE run IN (SELECT value FROM json_each(?));
+
+-- name: rewinds
+SELECT value FROM semel_meta WHERE name = 'rewinds';
+
+-- name: rewind
+UPDATE semel_meta SET value = value + 1 WHERE name = 'rewinds';
+
+-- name: used
+SELECT EXISTS (SELECT 1 FROM semel_records) OR EXISTS (SELECT 1 FROM semel_notes)
+    OR EXISTS (SELECT 1 FROM semel_owners) OR EXISTS (SELECT 1 FROM semel_claims);

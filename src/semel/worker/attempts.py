@@ -1,0 +1,93 @@
+"""The deliveries of one claimed run, one after the other, until it has ended, is lost, or is given back."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ..engine.drive import Ended, Steps
+from ..engine.execution import Execution
+from ..engine.frames import user_traceback
+from ..errors import SemelError, StoreError, WorkerKilled
+from ..store.interface import Claim, Outcome
+from ..workflow.function import FunctionWorkflow
+from .delivery import DEADLY, prepare
+from .lease import Lease
+
+if TYPE_CHECKING:
+    from ..app import App
+
+log = logging.getLogger("semel")
+
+_FIRST_PAUSE, _LAST_PAUSE = 0.05, 5.0  # seconds, after a store error; doubled each time
+
+
+class Attempts:
+    """Prepares the next delivery and judges how the last one ended."""
+
+    def __init__(self, app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease) -> None:
+        self._app = app
+        self._workflow = workflow
+        self._claim = claim
+        self._lease = lease
+        self._pause = _FIRST_PAUSE
+        self._redelivered = 0
+        if workflow.redeliver and claim.takeover:
+            self._redelivered = sum(note.kind == "redelivered" for note in app.store.notes(claim.run.uid))
+
+    def prepare(self) -> tuple[Execution, Steps] | None:
+        """The next delivery; None if the run cannot be delivered, and was faulted."""
+        claim = self._claim
+        try:
+            if claim.takeover and claim.delivery > DEADLY:
+                raise WorkerKilled(self._killed())
+            return prepare(self._app, self._workflow, claim, self._lease, self._redelivered)
+        except StoreError:
+            raise
+        except SemelError as error:
+            self._fault(error)
+            return None
+
+    def after(self, ended: Ended) -> float | None:
+        """Seconds until the next delivery, or None if there is none."""
+        if ended.how == "again":
+            if isinstance(ended.error, StoreError):
+                log.warning("run %s: %s; its execution is delivered again", self._claim.run.id, ended.error)
+                pause, self._pause = self._pause, min(self._pause * 2, _LAST_PAUSE)
+                return pause
+            self._redelivered += 1
+            return 0.0
+        if ended.how == "released":
+            self.release()
+        elif ended.how == "lost":
+            log.warning("run %s was taken over by another worker", self._claim.run.id)
+        elif ended.how == "faulted":
+            log.error("run %s of %s faulted: %r", self._claim.run.id, self._workflow.name, ended.error)
+        return None
+
+    def release(self) -> None:
+        """Gives the run back as it is."""
+        self._app.store.release(self._claim).wait()
+
+    def _fault(self, error: SemelError) -> None:
+        claim = self._claim
+        now = self._app.now()
+        outcome = Outcome(
+            status="faulted",
+            visits=claim.run.visits,
+            result=None,
+            error=self._app.codec.encode_failure(error),
+            fault=user_traceback(error),
+            started_at=claim.run.started_at or now,
+            finished_at=now,
+        )
+        self._app.store.finish(claim, outcome).wait()
+        log.error("run %s of %s faulted: %s", claim.run.id, self._workflow.name, error)
+
+    def _killed(self) -> str:
+        records = self._app.store.records(self._claim.run.uid)
+        where = f"after the step {records[-1].path}" if records else "before its first step was recorded"
+        return (
+            f"the run {self._claim.run.id!r} has killed its worker {self._claim.delivery - 1} times, the last time "
+            f"{where}; it is not delivered again by itself. Mend what kills the process there, then run.retry()"
+        )

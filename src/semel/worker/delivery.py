@@ -1,0 +1,97 @@
+"""From a claimed run to its delivery: the records read, the arguments decoded, the keys and the journal made ready."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..engine.body import Body
+from ..engine.commit import BodyCommit
+from ..engine.drive import Steps, deliver
+from ..engine.execution import Execution
+from ..engine.keys import run_key, scoped_key
+from ..store.interface import Claim, Note, Record, Store, Ticket
+from ..workflow.function import FunctionWorkflow
+from .lease import Lease
+
+if TYPE_CHECKING:
+    from ..app import App
+
+BODY = "start"  # the one body of a function workflow
+
+#: After so many deliveries that ended with the death of their worker, a run is faulted (rule R11).
+DEADLY = 5
+
+
+class RunKeys:
+    """The idempotency keys of one run, by the derivation that it started with (rule V6)."""
+
+    def __init__(self, app: App, seed: bytes) -> None:
+        self._app = app
+        self._seed = seed
+
+    def of_step(self, path: str) -> str:
+        return run_key(self._seed, path)
+
+    def of_scope(self, label: str, scope: object) -> str:
+        return scoped_key(self._app.namespace(), label, scope)
+
+
+class RunJournal:
+    """Where the steps of one claimed run are recorded."""
+
+    __slots__ = ("_claim", "_store", "may_start")
+
+    def __init__(self, store: Store, claim: Claim, lease: Lease) -> None:
+        self._store = store
+        self._claim = claim
+        self.may_start = lease.may_start
+
+    def append(self, records: list[Record], notes: list[Note], retracted: list[str]) -> Ticket[bool]:
+        return self._store.append(self._claim, records, notes, retracted)
+
+    def late(self, note: Note) -> None:
+        self._store.note([note])
+
+
+def prepare(app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, redelivered: int) -> tuple[Execution, Steps]:
+    """One delivery of the run, ready to be driven; ``redelivered`` counts those that the policy has already added.
+
+    Raises:
+        RecordUnreadable: the arguments no longer fit the program's types.
+    """
+    run = claim.run
+    visit = run.visits.get(BODY, 0) + 1
+    args, kwargs = arguments(app, claim)
+    body = Body(workflow.function, workflow.name, BODY, visit, args, kwargs)
+    records = {record.path: record for record in app.store.records(run.uid, body.execution_name)}
+    execution = Execution(
+        run=run.uid,
+        body=body.execution_name,
+        delivery=claim.delivery,
+        doubtful=claim.takeover,
+        records=records,
+        codec=app.codec,
+        keys=RunKeys(app, run.seed),
+        journal=RunJournal(app.store, claim, lease),
+        now=app.now,
+    )
+    commit = BodyCommit(app.store, claim, app.engines)
+    execution.transaction = commit
+    steps = deliver(
+        claim,
+        body,
+        execution,
+        commit,
+        app.codec,
+        strict=workflow.strict,
+        redeliver=redelivered < workflow.redeliver,
+        now=app.now,
+    )
+    return execution, steps
+
+
+def arguments(app: App, claim: Claim) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments that the run was started with."""
+    decoded: Any = app.codec.decode(claim.run.args)
+    args, kwargs = decoded
+    return args, kwargs

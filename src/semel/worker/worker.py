@@ -1,0 +1,273 @@
+"""A worker: claims runs and drives them, sync bodies on threads and async bodies on one event loop.
+
+One thread claims; it is woken by this process's own starts and otherwise looks for the changes of other processes. In
+``async with`` the async bodies run on the caller's loop, so that they may share its clients; else on a loop of the
+worker's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from ..compiler import preload
+from ..engine import points
+from ..engine.drive import drive_async, drive_sync
+from ..engine.execution import Execution
+from ..engine.halt import Halt
+from ..errors import StoreError
+from ..store.interface import Claim
+from .attempts import Attempts
+from .lease import Lease
+
+if TYPE_CHECKING:
+    from ..app import App
+
+log = logging.getLogger("semel")
+
+_LOOK = 0.05  # seconds between two looks for what other processes have started
+_TAKE_OVER = 0.5  # seconds between two looks for runs of dead workers
+_DRAIN = 5.0  # seconds that a stopping worker gives its bodies to end, and then to unwind
+
+
+class Worker:
+    """Runs an app's workflows. Use it as ``with app.worker():`` or ``async with app.worker():``, or start and stop it."""
+
+    def __init__(self, app: App, *, threads: int, tasks: int, lease: timedelta) -> None:
+        if threads < 1 or tasks < 1 or lease < timedelta(milliseconds=100):
+            raise ValueError("a worker needs threads and tasks of 1 or more, and a lease of at least 100 ms")
+        self._app = app
+        self._limits = {False: threads, True: tasks}  # by is_async
+        self._lease_seconds = lease.total_seconds()
+        self._lease: Lease | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._own_loop: threading.Thread | None = None
+        self._claimer: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._lock = threading.Lock()
+        self._idle = threading.Condition(self._lock)
+        self._busy = {False: 0, True: 0}
+        self._executions: set[Execution] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # ------------------------------------------------------------------------------------------------------------ life cycle
+
+    def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Checks the program, opens the database, and begins to claim; async bodies run on ``loop`` if it is given."""
+        app = self._app
+        app.check()
+        preload()
+        self._lease = Lease(app.store, self._lease_seconds, self._lost)
+        self._lease.start()
+        self._pool = ThreadPoolExecutor(self._limits[False], thread_name_prefix="semel-body")
+        if loop is None:
+            loop = asyncio.new_event_loop()
+            self._own_loop = threading.Thread(target=loop.run_forever, name="semel-loop", daemon=True)
+            self._own_loop.start()
+        self._loop = loop
+        app.signals.join(self._wake.set)
+        self._claimer = threading.Thread(target=self._claim_runs, name="semel-claim", daemon=True)
+        self._claimer.start()
+
+    def stop(self) -> None:
+        """Claims no more, lets running bodies end or unwind at their next step, and gives the rest back."""
+        self._stop_claiming()
+        self._wait_idle(_DRAIN)
+        self._halt_all(Halt("stopping"))
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cancel_tasks)
+        self._wait_idle(_DRAIN)
+        self._close()
+
+    async def stop_async(self) -> None:
+        """``stop`` for a coroutine of the loop that the bodies run on."""
+        await asyncio.to_thread(self._stop_claiming)
+        await asyncio.to_thread(self._wait_idle, _DRAIN)
+        self._halt_all(Halt("stopping"))
+        self._cancel_tasks()
+        await asyncio.to_thread(self._wait_idle, _DRAIN)
+        await asyncio.to_thread(self._close)
+
+    def __enter__(self) -> Worker:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> Worker:
+        await asyncio.to_thread(self.start, asyncio.get_running_loop())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        await self.stop_async()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no body runs here at this moment."""
+        return not any(self._busy.values())
+
+    # --------------------------------------------------------------------------------------------------------------- claiming
+
+    def _claim_runs(self) -> None:
+        seen: object = None
+        looked = 0.0
+        while not self._stopping.is_set():
+            self._wake.wait(_LOOK)
+            woken = self._wake.is_set()
+            self._wake.clear()
+            try:
+                changed = self._app.store.changed()
+                due = time.monotonic() - looked > _TAKE_OVER
+                if woken or changed != seen or due:
+                    seen = changed
+                    looked = time.monotonic()
+                    self._claim_all()
+            except StoreError as error:
+                log.warning("no runs can be claimed: %s", error)
+                self._stopping.wait(_TAKE_OVER)
+            except Exception:
+                log.exception("claiming failed")
+                self._stopping.wait(_TAKE_OVER)
+
+    def _claim_all(self) -> None:
+        """Claims as long as there is something to claim and room for it."""
+        lease = self._lease
+        assert lease is not None
+        for is_async in (False, True):
+            names = [w.name for w in self._app.workflows.values() if w.is_async is is_async]
+            while names and not self._stopping.is_set() and lease.may_start():
+                # Twice as many as can run at once, so that a free thread need not wait for a claim.
+                room = 2 * self._limits[is_async] - self._busy[is_async]
+                if room < self._limits[is_async]:
+                    break
+                claims = self._app.store.claim(lease.owner, names, room, time.time()).wait()
+                if points.armed and claims:
+                    points.hit("run.claimed")
+                self._begin(claims, lease, is_async)
+                if len(claims) < room:
+                    break
+
+    def _begin(self, claims: list[Claim], lease: Lease, is_async: bool) -> None:
+        assert self._pool is not None
+        assert self._loop is not None
+        with self._lock:
+            self._busy[is_async] += len(claims)
+        drives = [(Attempts(self._app, self._app.workflows[c.run.workflow], c, lease), c) for c in claims]
+        if is_async:
+            self._loop.call_soon_threadsafe(self._spawn, drives)
+        else:
+            for attempts, claim in drives:
+                self._pool.submit(self._drive_sync, attempts, claim)
+
+    def _spawn(self, drives: list[tuple[Attempts, Claim]]) -> None:
+        assert self._loop is not None
+        for attempts, claim in drives:
+            self._spawn_one(attempts, claim, self._loop)
+
+    def _spawn_one(self, attempts: Attempts, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
+        task = loop.create_task(self._drive_async(attempts, claim))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # ---------------------------------------------------------------------------------------------------------------- driving
+
+    def _drive_sync(self, attempts: Attempts, claim: Claim) -> None:
+        try:
+            while (delivery := attempts.prepare()) is not None:
+                execution, steps = delivery
+                with self._tracked(execution):
+                    ended = drive_sync(steps)
+                pause = attempts.after(ended)
+                if pause is None:
+                    return
+                if self._stopping.wait(pause):
+                    attempts.release()
+                    return
+        except BaseException:
+            log.exception("driving the run %s failed", claim.run.id)
+        finally:
+            self._end(claim, False)
+
+    async def _drive_async(self, attempts: Attempts, claim: Claim) -> None:
+        try:
+            while (delivery := attempts.prepare()) is not None:
+                execution, steps = delivery
+                with self._tracked(execution):
+                    ended = await drive_async(steps)
+                pause = attempts.after(ended)
+                if pause is None:
+                    return
+                if self._stopping.is_set():
+                    attempts.release()
+                    return
+                await asyncio.sleep(pause)
+        except BaseException:
+            log.exception("driving the run %s failed", claim.run.id)
+        finally:
+            self._end(claim, True)
+
+    @contextmanager
+    def _tracked(self, execution: Execution) -> Iterator[None]:
+        self._executions.add(execution)
+        try:
+            yield
+        finally:
+            self._executions.discard(execution)
+
+    def _end(self, claim: Claim, is_async: bool) -> None:
+        with self._lock:
+            self._busy[is_async] -= 1
+            if not any(self._busy.values()):
+                self._idle.notify_all()
+            hungry = self._busy[is_async] <= self._limits[is_async]
+        self._app.signals.ended(claim.run.uid)
+        if hungry:
+            self._wake.set()
+
+    # --------------------------------------------------------------------------------------------------------------- stopping
+
+    def _lost(self) -> None:
+        """Another worker has taken over what this one had: nothing more is recorded or committed here."""
+        self._halt_all(Halt("lease lost"))
+
+    def _halt_all(self, halt: Halt) -> None:
+        for execution in tuple(self._executions):
+            execution.halt(halt)
+
+    def _cancel_tasks(self) -> None:
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    def _wait_idle(self, seconds: float) -> None:
+        with self._lock:
+            self._idle.wait_for(lambda: not any(self._busy.values()), seconds)
+
+    def _stop_claiming(self) -> None:
+        self._stopping.set()
+        self._wake.set()
+        self._app.signals.part(self._wake.set)
+        if self._claimer is not None:
+            self._claimer.join()
+
+    def _close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._own_loop is not None and self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._own_loop.join()
+            self._loop.close()
+        if self._lease is not None:
+            self._lease.stop()

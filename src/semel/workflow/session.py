@@ -1,0 +1,87 @@
+"""The app's own database through SQLAlchemy, so that a body's rows and the run's state are one commit (rule W1).
+
+Until the first write of a session no transaction is open, so no lock is held while a step is slow; the first write
+begins it as ``BEGIN IMMEDIATE``. SQLite's driver begins none before a SAVEPOINT, which would make the savepoint a
+transaction of its own; the hooks here do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import ConfigurationError
+
+_BUSY = 30.0  # seconds that a write waits for another process's write
+
+
+class Engines:
+    """The sync and the async engine of one database; each made at first use, or taken from the user."""
+
+    def __init__(self, database: Any) -> None:
+        try:
+            import sqlalchemy
+            from sqlalchemy.ext import asyncio as sqlalchemy_asyncio
+        except ImportError:
+            raise ConfigurationError(
+                "app.session() needs SQLAlchemy, which is not installed: pip install 'semel[sqlalchemy]'"
+            ) from None
+        self._sqlalchemy = sqlalchemy
+        self._asyncio = sqlalchemy_asyncio
+        self._own: list[Any] = []
+        self._sync: Any = None
+        self._async: Any = None
+        if isinstance(database, sqlalchemy_asyncio.AsyncEngine):
+            self._async = _hooked(database, database.sync_engine)
+        elif isinstance(database, sqlalchemy.Engine):
+            self._sync = _hooked(database, database)
+        self._url = sqlalchemy.engine.make_url(database) if isinstance(database, str) else database.url
+
+    def session(self) -> Any:
+        """A new session on the sync engine."""
+        from sqlalchemy.orm import Session
+
+        if self._sync is None:
+            url = self._url.set(drivername="sqlite+pysqlite")
+            engine = self._sqlalchemy.create_engine(url, connect_args=_connect_args())
+            self._own.append(engine)
+            self._sync = _hooked(engine, engine)
+        return Session(self._sync, expire_on_commit=False)
+
+    def async_session(self) -> Any:
+        """A new session on the async engine."""
+        if self._async is None:
+            url = self._url.set(drivername="sqlite+aiosqlite")
+            engine = self._asyncio.create_async_engine(url, connect_args=_connect_args())
+            self._own.append(engine.sync_engine)
+            self._async = _hooked(engine, engine.sync_engine)
+        return self._asyncio.AsyncSession(self._async, expire_on_commit=False)
+
+    def close(self) -> None:
+        for engine in self._own:
+            engine.dispose(close=False)
+
+
+def _connect_args() -> dict[str, Any]:
+    return {"timeout": _BUSY, "isolation_level": "IMMEDIATE"}
+
+
+def _hooked(engine: Any, sync_engine: Any) -> Any:
+    from sqlalchemy import event
+
+    if sync_engine.dialect.name != "sqlite":
+        raise ConfigurationError(f"this semel keeps its data in SQLite; {sync_engine.url!r} is not a SQLite database")
+
+    @event.listens_for(sync_engine, "connect")
+    def durable(connection: Any, _record: Any) -> None:
+        connection.isolation_level = "IMMEDIATE"  # of engines that users hand in, too
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.close()
+
+    @event.listens_for(sync_engine, "savepoint")
+    def begin_first(connection: Any, _name: str) -> None:
+        driver = connection.connection.dbapi_connection
+        if not getattr(driver, "in_transaction", getattr(getattr(driver, "_connection", None), "in_transaction", False)):
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
