@@ -149,9 +149,10 @@ class Worker:
         for is_async in (False, True):
             names = [w.name for w in self._app.workflows.values() if w.is_async is is_async]
             while names and not self._stopping.is_set() and lease.may_start():
-                # Twice as many as can run at once, so that a free thread need not wait for a claim.
-                room = 2 * self._limits[is_async] - self._busy[is_async]
-                if room < self._limits[is_async]:
+                # Twice as many sync bodies as can run at once, so that a free thread need not wait for a claim.
+                limit = self._limits[is_async]
+                room = (limit if is_async else 2 * limit) - self._busy[is_async]
+                if room < (1 if is_async else limit):
                     break
                 claims = self._app.store.claim(lease.owner, names, room, time.time()).wait()
                 if points.armed and claims:
