@@ -18,7 +18,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, TypeVarTuple, overload
 
 from . import config
-from .checks import at_import, at_start
+from .program import at_import, at_start
 from .codec import Codec, NotEncodable, TypeRegistry
 from .compiler import add_package, current, user_packages
 from .engine.keys import FORMAT, scoped_key

@@ -11,7 +11,8 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 if TYPE_CHECKING:
     from .writer import Writer
@@ -153,7 +154,12 @@ class Operation(Promise[T]):
         """Runs in the open transaction."""
         self.keep(self.work(connection))
 
+    def run_alone(self, connection: sqlite3.Connection) -> bool:
+        """Runs as a transaction of a single statement, which is quicker, if it can; whether it did."""
+        return False
+
     def keep(self, value: T | Refusal) -> None:
+        """Keeps what the work gave for those who wait."""
         if isinstance(value, Refusal):
             self.value, self.error = None, value.error
         else:
@@ -169,6 +175,27 @@ class Operation(Promise[T]):
         if not self.done:
             self.writer.soon(loop)
         return future
+
+
+class Together(Operation[T]):
+    """An operation of which many, one behind the other in a transaction, are run by fewer statements."""
+
+    __slots__ = ()
+
+    @classmethod
+    def run_all(cls, connection: sqlite3.Connection, operations: list[Self]) -> None:
+        """Runs all of them in order."""
+        raise NotImplementedError
+
+
+def run_in_order(connection: sqlite3.Connection, operations: list[Operation[Any]]) -> None:
+    """Runs operations one after the other, neighbours of one kind together where that pays."""
+    for kind, group in groupby(operations, type):
+        if issubclass(kind, Together):
+            kind.run_all(connection, list(group))
+        else:
+            for operation in group:
+                operation.run(connection)
 
 
 class Sequence(Promise[T]):
@@ -207,17 +234,16 @@ class Sequence(Promise[T]):
                 following = self._steps.throw(done.error)
             else:
                 following = self._steps.send(done.value)
+            following.after = self._advance
+            following.writer.submit(following)
         except StopIteration as end:
             self.value = end.value
         except Exception as error:  # it belongs to whoever holds the ticket
             self.error = error
         else:
-            following.after = self._advance
             if self._first is None:
                 self._first = following
-                following.writer.submit(following)
             else:
-                following.writer.submit(following)
                 following.writer.kick()
             return
         resolve((self,))

@@ -15,8 +15,8 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ...engine import points
 from ...errors import StoreError
 from . import faults
 from .backlog import Backlog
-from .ticket import Operation, resolve
+from .ticket import Operation, Refusal, resolve, run_in_order
 
 _BLOCK_LOOP = 300e-6  # a loop commits itself while a small commit takes less than this, in seconds
 _INLINE_OPERATIONS = 24  # and while there are no more than this
@@ -45,7 +45,8 @@ class Writer:
         self._queue = Backlog()
         self._committing = threading.Lock()
         self._flushing: set[asyncio.AbstractEventLoop] = set()
-        self._pace = 1.0  # seconds for a small commit, lately; slow until shown otherwise
+        self._pace: float | None = None  # seconds for a small commit, lately
+        self._landed = False
         self._logged = 0
         self._wake = threading.Lock()
         self._wake.acquire()
@@ -90,15 +91,21 @@ class Writer:
             self._urgent = True
             self._rouse()
 
+    def drain(self) -> bool:
+        """Commits what is queued; whether there was anything."""
+        with self._committing:
+            found = bool(self._queue)
+            while self._queue:
+                self._batch(patient=True)
+        return found
+
     def close(self) -> None:
-        """Commits what is queued, then disconnects."""
+        """Disconnects; the queue was drained before."""
         self._closing = True
         if self._thread is not None:
             self._rouse()
             self._thread.join()
         with self._committing:
-            while self._queue:
-                self._batch(patient=True)
             self.connection.close()
 
     # ------------------------------------------------------------------------------------------------ loop and thread
@@ -107,7 +114,7 @@ class Writer:
         self._flushing.discard(loop)
         if not self._queue:
             return
-        quick = self._pace < _BLOCK_LOOP and len(self._queue) <= _INLINE_OPERATIONS and not self._queue.heavy()
+        quick = self._pace is not None and self._pace < _BLOCK_LOOP and len(self._queue) <= _INLINE_OPERATIONS
         if quick and self._committing.acquire(blocking=False):
             try:
                 self._batch(patient=False, home=loop)
@@ -165,27 +172,24 @@ class Writer:
 
     def _batch(self, *, patient: bool, home: asyncio.AbstractEventLoop | None = None) -> None:
         """Commits one batch; the caller holds ``_committing``. One that is not patient leaves a busy file alone."""
-        operations = self._queue.take()
-        committed = False
         started = time.perf_counter()
+        self._landed = False
         try:
-            committed = self._commit(operations, patient)
-        except BaseException:  # an interrupt in a leader's thread: what was queued by others must not be lost
-            committed = self._abandon()
-            raise
-        finally:
-            if committed:
-                self._resolve(operations, home)
-            else:
+            operations = self._queue.take(light=not patient)
+            if operations and self._commit(operations, patient):
+                self._landed = True
+        finally:  # also after an interrupt in a leader's thread: what others have queued must not be lost
+            operations = self._queue.taken
+            if self._landed:
+                resolve(operations, home)
+                self._queue.clear()
+            elif operations:
                 self._queue.put_back()
-        self._measure(time.perf_counter() - started, operations)
-
-    def _resolve(self, operations: list[Operation[Any]], home: asyncio.AbstractEventLoop | None) -> None:
-        self._queue.taken()
-        resolve(operations, home)
-        for operation in operations:
-            if operation.after is not None:
-                operation.after(operation)
+        if self._landed:
+            self._measure(time.perf_counter() - started, operations)
+            for operation in operations:
+                if operation.after is not None:
+                    operation.after(operation)
 
     def _commit(self, operations: list[Operation[Any]], patient: bool) -> bool:
         """Whether the operations are done with, well or badly; False if the file was busy and this is not patient."""
@@ -196,40 +200,77 @@ class Writer:
             try:
                 self._attempt(operations, careful)
                 return True
-            except _Failed:
-                careful = True
-            except sqlite3.Error as error:
+            except Exception as error:
                 if faults.is_busy(error):
-                    now = time.perf_counter()
-                    deadline = now + self._timeout if deadline is None else deadline
                     if not patient:
                         return False
+                    now = time.perf_counter()
+                    deadline = now + self._timeout if deadline is None else deadline
                     if now < deadline:
                         time.sleep(delay)
                         delay = min(delay * 2, 10e-3)
                         continue
+                elif not careful and not faults.is_general(error):
+                    careful = True  # one operation is at fault: find out which, and commit the others
+                    continue
                 self._fail(operations, error)
                 return True
 
     def _attempt(self, operations: list[Operation[Any]], careful: bool) -> None:
         connection = self.connection
-        if len(operations) == 1 and not careful and not points.armed:
-            alone = getattr(operations[0], "run_alone", None)
-            if alone is not None:
-                alone(connection)
-                return
-        connection.execute("BEGIN IMMEDIATE")
+        if len(operations) == 1 and not careful and not points.armed and operations[0].run_alone(connection):
+            return
+        began = False
         try:
+            connection.execute("BEGIN IMMEDIATE")
+            began = True
             if careful:
-                self._run_apart(connection, operations)
+                self._run_apart(operations)
             else:
-                self._run(connection, operations)
+                run_in_order(connection, operations)
             if points.armed:
                 points.hit(self._in_batch)
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            elif began and not isinstance(error, Exception):
+                self._landed = True  # interrupted just after the commit
             raise
         if points.armed:
             points.hit(self._after_commit)
+
+    def _run_apart(self, operations: list[Operation[Any]]) -> None:
+        """Each operation in a savepoint of its own, so that one that fails leaves no trace and disturbs no other."""
+        connection = self.connection
+        for operation in operations:
+            connection.execute("SAVEPOINT semel_one")
+            try:
+                operation.run(connection)
+            except Exception as error:
+                if faults.is_busy(error) or faults.is_general(error):
+                    raise
+                connection.execute("ROLLBACK TO semel_one")
+                operation.keep(Refusal(faults.of_operation(error, self.path)))
+            connection.execute("RELEASE semel_one")
+
+    def _fail(self, operations: list[Operation[Any]], error: Exception) -> None:
+        failure = faults.translate(error, self.path)
+        for operation in operations:
+            operation.keep(Refusal(failure))
+        if faults.needs_new_connection(error):
+            with suppress(sqlite3.Error, StoreError):
+                fresh = self._connect()
+                self.connection.close()
+                self.connection = fresh
+
+    def _measure(self, seconds: float, operations: list[Operation[Any]]) -> None:
+        size = sum([operation.weight for operation in operations])
+        self._logged += size + _ROW_BYTES * len(operations)
+        self._queue.account(seconds, size)
+        if size < _ROW_BYTES * len(operations):
+            seconds -= 10e-6 * len(operations)
+            pace = self._pace
+            self._pace = seconds if pace is None or seconds > _BLOCK_LOOP else pace + (seconds - pace) * 0.25
+        if self._logged > _CHECKPOINT_BYTES:
+            self._rouse()

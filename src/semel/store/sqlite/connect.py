@@ -1,0 +1,115 @@
+"""Where the two files are, and connections to them."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ...errors import ConfigurationError
+from . import faults
+
+_URL = re.compile(r"sqlite(?:\+\w+)?:(?://(?P<path>.*))?", re.DOTALL)
+_CHECKPOINT_PAGES = 4000  # the automatic limit, for when the writer's thread does not get round to it sooner
+
+
+def main_path(database: str | os.PathLike[str]) -> Path:
+    """The main file of a URL (``sqlite:///shop.db``, ``sqlite:////var/shop.db``) or a path.
+
+    Raises:
+        ConfigurationError: no file is named, or something that is not supported.
+    """
+    text = os.fspath(database)
+    match = _URL.fullmatch(text)
+    if match is not None:
+        rest = match["path"] or ""
+        if rest and not rest.startswith("/"):
+            raise ConfigurationError(f"{text!r}: three slashes come before a path: sqlite:///{rest}")
+        if "?" in rest:
+            raise ConfigurationError(f"{text!r}: options after '?' are not supported; give the path alone")
+        text = rest[1:]
+    elif "://" in text:
+        raise ConfigurationError(f"{text!r} is not a SQLite URL; it should read sqlite:///shop.db or be a path")
+    if text in ("", ":memory:"):
+        raise ConfigurationError(
+            "a database in memory would survive no crash, so nothing in it would be durable: name a file, "
+            "sqlite:///shop.db (in tests, one in a temporary folder)"
+        )
+    return Path(os.path.abspath(text))
+
+
+def journal_path(main: Path) -> Path:
+    """``shop.db`` has its journal in ``shop.steps.db``."""
+    return main.with_name(f"{main.stem}.steps{main.suffix or '.db'}")
+
+
+def connect(path: Path, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
+    """A connection in autocommit mode, on which every commit is on the disk when it returns.
+
+    It waits for no lock: callers try again as long as is right for them.
+    """
+    mode = "rwc" if create else "rw"
+    try:
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=0
+        )
+    except sqlite3.Error as error:
+        raise faults.translate(error, path) from error
+    try:
+        # FULL: with NORMAL a power cut loses commits that were acknowledged. The fullfsync ones are for macOS.
+        for pragma in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class Readers:
+    """Connections for single statements, one per reading thread at a time; none is left in a transaction."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._closed = False
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = connect(self._path, read_only=True)
+            connection.execute("PRAGMA busy_timeout = 5000")
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise faults.translate(error, self._path) from error
+        finally:
+            self._idle.append(connection)
+            if self._closed:
+                self.close()
+
+    def all(self, query: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        """All rows of one query."""
+        with self.connection() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+    def one(self, query: str, parameters: tuple[object, ...] = ()) -> tuple[object, ...] | None:
+        """The first row of one query. The statement is reset, so that no read transaction stays open."""
+        rows = self.all(query, parameters)
+        return rows[0] if rows else None
+
+    def close(self) -> None:
+        self._closed = True
+        while self._idle:
+            try:
+                self._idle.pop().close()
+            except IndexError:
+                return
