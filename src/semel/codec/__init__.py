@@ -1,0 +1,15 @@
+"""Values and failures to bytes and back, exactly (rules O22, O23, O24, D4).
+
+``Codec`` is all that the engine needs, over a ``TypeRegistry`` that knows the app's packages. The bytes are described
+in ``format``. Nothing is ever unpickled or imported because a record says so.
+"""
+
+from __future__ import annotations
+
+from .codec import Codec
+from .errors import NotEncodable
+from .failures import RecordedCause, failure_traceback
+from .format import MAX_BYTES, MAX_DEPTH
+from .registry import TypeRegistry
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "Codec", "NotEncodable", "RecordedCause", "TypeRegistry", "failure_traceback"]

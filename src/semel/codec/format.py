@@ -53,7 +53,8 @@ ATTRS: Final = 49
 NAMEDTUPLE: Final = 50
 PYDANTIC: Final = 51
 STRUCT: Final = 52
-#: Kept free for the HTTP response of rule O22: a kind of its own (kinds/response.py), once capture defines what it keeps.
+#: Kept free for the HTTP response of rule O22: a kind of its own beside the others in ``kinds``, which is made when
+#: ``capture`` defines what it keeps of one. Until then a response is refused like any unknown type.
 HTTP_RESPONSE: Final = 63
 
 FAILURE: Final = 64

@@ -75,7 +75,7 @@ def find_class(names: dict[str, Any], qualname: str) -> type | None:
 
 
 def imported_packages(names: dict[str, Any]) -> Iterator[str]:
-    """The top-level packages that a namespace shows to be imported, by the modules, classes and functions bound in it."""
+    """The top-level packages that a namespace has something of: a module, class or function bound in it."""
     for value in names.copy().values():
         if is_module(value):
             source = namespace(value).get("__name__")

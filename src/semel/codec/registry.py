@@ -1,8 +1,8 @@
-"""Which types a record may name, and finding them again: among what the app's modules define and import, never by import.
+"""Which types a record may name, and finding them again: among what the app's modules define and import.
 
-A record names a type as ``module:Qual.name``. The registry reads ``sys.modules`` only. ``__main__`` goes by the name that
-the same file has when it is imported, so that ``python shop.py`` and ``semel worker --app shop:app`` read each other's
-records.
+A record names a type as ``module:Qual.name``. The registry reads ``sys.modules`` and never imports. ``__main__`` goes by
+the name that the same file has when it is imported, so that ``python shop.py`` and ``semel worker --app shop:app`` read
+each other's records.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Exceptions:
 class TypeRegistry:
     """The types of an app, by name.
 
-    ``packages`` gives the top-level names of the app's own modules, ``"__main__"`` included where the app is one. A type
-    counts if such a module defines it, binds it (an import), or binds a module that holds it (``import money``, also for
-    ``money.coins.Coin``). An exception also counts if it is a builtin, of the standard library, semel's own, or of a
-    package that an app's module imports anything from. Safe to use from any thread.
+    ``packages`` gives the top-level names of the app's own modules, ``"__main__"`` included where the app is one. A
+    type counts if such a module defines it, binds it (an import), or binds a module that holds it (``import money``,
+    also for ``money.coins.Coin``). An exception also counts if it is a builtin, of the standard library, semel's own,
+    or of a package that an app's module imports anything from. Safe to use from any thread.
     """
 
     def __init__(self, packages: Callable[[], frozenset[str]]) -> None:
@@ -61,9 +61,9 @@ class TypeRegistry:
         self._admitted: dict[type, bool] = {}
 
     def alias(self, old_name: str, type: type) -> None:
-        """Declares that records of ``old_name`` (``"shop.Receipt"``, or only ``"Receipt"``) are now of ``type`` (rule D4).
+        """Declares that records of ``old_name`` are now of ``type`` (rule D4).
 
-        A class that still has the old name goes first.
+        ``"shop.Receipt"`` says one class, ``"Receipt"`` one of any module. A class that still has the name goes first.
         """
         self._aliases[old_name] = type
 
@@ -104,13 +104,17 @@ class TypeRegistry:
             if not wanted.matches(cls):
                 problem = f"{describe(cls)} is no {wanted.kind}, and the record holds one"
             elif not self._admits(cls, home, qualname, packages, wanted):
-                problem = f"no module of the app imports it; add `from {module} import {qualname.partition('.')[0]}` to one"
+                problem = (
+                    f"no module of the app imports it; add `from {module} import {qualname.partition('.')[0]}` to one"
+                )
             else:
                 return cls
         renamed = self._aliases.get(f"{module}.{qualname}") or self._aliases.get(qualname)
         if renamed is not None and wanted.matches(renamed):
             return renamed
-        return self._moved(tag, wanted, packages, problem)
+        if problem:
+            raise RecordUnreadable(f"the type {module}.{qualname} cannot be used: {problem}")
+        return self._moved(module, qualname, wanted, packages)
 
     def _homes(self, module: str, packages: frozenset[str]) -> Iterator[str]:
         if MAIN in packages and real_name(MAIN) == module:
@@ -147,9 +151,8 @@ class TypeRegistry:
             return True
         return any(package in imported_packages(names) for names in namespaces_of(packages))
 
-    def _moved(self, tag: str, wanted: Wanted, packages: frozenset[str], problem: str) -> type:
+    def _moved(self, module: str, qualname: str, wanted: Wanted, packages: frozenset[str]) -> type:
         """The only class of this qualified name among the app's types, whatever its module (rule D4)."""
-        module, _, qualname = tag.partition(":")
         found: dict[type, None] = {}
         for names in namespaces_of(packages):
             _collect(names, qualname, found)
@@ -163,15 +166,12 @@ class TypeRegistry:
         if fitting:
             both = " and ".join(sorted(describe(cls) for cls in fitting))
             raise RecordUnreadable(
-                f"{name} is not where it was, and {both} have its name; "
-                f'say which with app.alias("{name}", {fitting[0].__name__})'
+                f"the type {name} is not where it was, and {both} have its name; "
+                f'say which with alias("{name}", {fitting[0].__name__})'
             )
         raise RecordUnreadable(
-            f"the type {name} cannot be used: "
-            + (
-                problem or f"no loaded module of the app defines or imports a {wanted.kind} of this name; "
-                f'import its module where the app is defined, or, if it was renamed, declare app.alias("{name}", NewName)'
-            )
+            f"the type {name} cannot be used: no loaded module of the app defines or imports a {wanted.kind} of this "
+            f'name; import its module where the app is defined, or, if it was renamed, declare alias("{name}", NewName)'
         )
 
 

@@ -1,0 +1,5 @@
+"""The store in two SQLite files."""
+
+from .store import Sqlite
+
+__all__ = ["Sqlite"]

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ...errors import ConfigurationError
+from semel.errors import ConfigurationError
+
 from . import faults
 
 _URL = re.compile(r"sqlite(?:\+\w+)?:(?://(?P<path>.*))?", re.DOTALL)

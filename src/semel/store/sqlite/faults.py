@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from ...errors import DatabaseFull, DatabaseLocked, DatabaseReadOnly, NotADatabase, StoreError
+from semel.errors import DatabaseFull, DatabaseLocked, DatabaseReadOnly, NotADatabase, StoreError
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 # The file or the disk is at fault, not the statement: nothing in the same transaction can succeed.

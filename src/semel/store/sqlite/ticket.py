@@ -1,6 +1,6 @@
 """Tickets: a write on its way to the disk, waited for by threads or by coroutines.
 
-An ``Operation`` is one write of one transaction; a ``Sequence`` is a write of several, one after the other, each begun
+An ``Operation`` is one write of one transaction; ``Steps`` are a write of several, one after the other, each begun
 when the one before is durable. Both are resolved by whichever thread made the commit. No wake-up is lost, because the
 waiter first announces itself and then looks at ``done``, and the one who resolves does it the other way round.
 """
@@ -192,13 +192,13 @@ def run_in_order(connection: sqlite3.Connection, operations: list[Operation[Any]
     """Runs operations one after the other, neighbours of one kind together where that pays."""
     for kind, group in groupby(operations, type):
         if issubclass(kind, Together):
-            kind.run_all(connection, list(group))
+            kind.run_all(connection, cast(Any, list(group)))
         else:
             for operation in group:
                 operation.run(connection)
 
 
-class Sequence(Promise[T]):
+class Steps(Promise[T]):
     """A write in several transactions: a generator that yields operations and is sent what they gave.
 
     Whoever waits drives the first operation; the ones after it are driven by their writer's thread. They go on, once

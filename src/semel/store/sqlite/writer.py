@@ -20,8 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...engine import points
-from ...errors import StoreError
+from semel.engine import points
+from semel.errors import StoreError
+
 from . import faults
 from .backlog import Backlog
 from .ticket import Operation, Refusal, resolve, run_in_order

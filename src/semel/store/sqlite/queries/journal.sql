@@ -11,6 +11,10 @@ INSERT INTO semel_notes (run, path, kind, text, at)
 SELECT ?1, ?2, ?3, ?4, ?5
 WHERE EXISTS (SELECT 1 FROM semel_claims WHERE epoch = ?6 AND run = ?7 AND owner = ?8);
 
+-- name: retract
+DELETE FROM semel_records
+WHERE run = ?1 AND path = ?2 AND EXISTS (SELECT 1 FROM semel_claims WHERE epoch = ?3 AND run = ?4 AND owner = ?5);
+
 -- name: note
 INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
 

@@ -1,0 +1,169 @@
+"""Owners and claims: which process drives which run, and how a run is taken from a dead one.
+
+The journal holds them, in short transactions, so that a long writer of the main file never costs a lease. A first
+claim writes to the journal alone. A takeover first raises the run's version in the main file, in a commit of its own,
+so that the dead owner, should it only have been asleep, can no longer commit the body; then it replaces the claim, and
+with it the epoch that fences records. Neither file's lock is held while the other's is waited for.
+
+Finding pending runs never scans what others hold: each workflow has a mark, below which every pending run was claimed
+when last looked at. A claim given back, a dead owner, a run made pending again or a purge (whose ``seq`` may be used
+again) count up ``rewinds`` in its file, and the marks start anew.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from semel.store.interface import Claim, Run
+
+from .queries import JOURNAL, MAIN
+from .rows import listed, run_of
+from .session import Session
+from .ticket import Operation
+
+Marks = dict[str, int]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a look for pending runs has found. ``orphans`` maps runs to the epochs of their dead claims."""
+
+    uids: list[str]
+    orphans: dict[str, int]
+    marks: Marks
+    rewinds: tuple[int, int]
+    claims: list[Claim] = field(default_factory=list)
+
+
+class Claims:
+    """Claims runs for the owners of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._marks: Marks = {}
+        self._rewinds: tuple[int, int] | None = None
+
+    def claim(
+        self, owner: str, workflows: Sequence[str], limit: int, now: float
+    ) -> Generator[Operation[Any], Any, list[Claim]]:
+        """The steps of ``Store.claim``."""
+        session = self._session
+
+        def look(connection: sqlite3.Connection) -> _Found:
+            self._bury(connection, owner, now)
+            found = self._find(connection, workflows, limit)
+            if not found.orphans:
+                found.claims = self._take(connection, owner, found)
+            return found
+
+        found: _Found = yield session.in_journal(look)
+        if found.orphans:
+            taken = [(uid, epoch) for uid, epoch in found.orphans.items()]
+
+            def fence(connection: sqlite3.Connection) -> None:
+                connection.executemany(MAIN["take"], taken)
+
+            yield session.in_main(fence)
+            found.claims = yield session.in_journal(lambda connection: self._take(connection, owner, found))
+        self._marks, self._rewinds = {**self._marks, **found.marks}, found.rewinds
+        return found.claims
+
+    def give_back(self, connection: sqlite3.Connection, owner: str) -> None:
+        """Removes a live owner, and its claims."""
+        connection.execute(JOURNAL["remove_owner"], (owner,))
+        connection.execute(JOURNAL["remove_claims_of"], (owner,))
+        connection.execute(JOURNAL["rewind"])
+
+    def end(self, connection: sqlite3.Connection, claim: Claim) -> None:
+        """Removes one claim; others may look for its run again if it has not ended."""
+        ended = connection.execute(JOURNAL["end_claim"], (claim.epoch, claim.run.uid, claim.owner)).rowcount
+        if ended and self._still_pending((claim.run.uid,)):
+            connection.execute(JOURNAL["rewind"])
+
+    def holds(self, claim: Claim) -> bool:
+        """Whether the claim's row is there. Only a takeover, which also raises the version, or its owner removes it."""
+        return bool(self._session.journal_readers.all(JOURNAL["holds"], (claim.epoch, claim.run.uid, claim.owner)))
+
+    def _bury(self, connection: sqlite3.Connection, owner: str, now: float) -> None:
+        """Removes dead owners, with those of their claims that a finished run left behind; the others are orphans."""
+        locks = self._session.locks
+        for name, lease_until in connection.execute(JOURNAL["owners"]).fetchall():
+            if lease_until > now and (name == owner or not locks.is_gone(name)):
+                continue
+            claims = connection.execute(JOURNAL["claims_of"], (name,)).fetchall()
+            pending = self._still_pending([run for _, run in claims])
+            ended = [(epoch,) for epoch, run in claims if run not in pending]
+            connection.executemany(JOURNAL["end_epoch"], ended)
+            connection.execute(JOURNAL["remove_owner"], (name,))
+            connection.execute(JOURNAL["rewind"])
+            locks.remove(name)
+
+    def _still_pending(self, runs: Sequence[str]) -> set[str]:
+        rows = self._session.main_readers.all(MAIN["still_pending"], (listed(runs),)) if runs else []
+        return {cast(str, uid) for (uid,) in rows}
+
+    def _find(self, connection: sqlite3.Connection, workflows: Iterable[str], limit: int) -> _Found:
+        """The oldest pending runs without a live claim. Every owner in the table is a live one."""
+        ((journal_rewinds,),) = connection.execute(JOURNAL["rewinds"]).fetchall()
+        ((main_rewinds,),) = self._session.main_readers.all(MAIN["rewinds"])
+        rewinds = (cast(int, main_rewinds), cast(int, journal_rewinds))
+        marks = self._marks if rewinds == self._rewinds else {}
+        seen: Marks = {}
+        free: list[tuple[int, str, str]] = []
+        orphans: dict[str, int] = {}
+        for workflow in workflows:
+            seen[workflow] = marks.get(workflow, -1)
+            missing = limit
+            while missing > 0:
+                page = max(missing, 64)
+                rows = self._session.main_readers.all(MAIN["candidates"], (workflow, seen[workflow], page))
+                candidates = [(cast(int, seq), cast(str, uid)) for seq, uid in rows]
+                claimed = self._claims_on(connection, [uid for _, uid in candidates])
+                for seq, uid in candidates:
+                    seen[workflow] = seq
+                    epoch, live = claimed.get(uid, (0, False))
+                    if live:
+                        continue
+                    free.append((seq, workflow, uid))
+                    if epoch:
+                        orphans[uid] = epoch
+                    missing -= 1
+                    if missing == 0:
+                        break
+                if len(rows) < page:
+                    break
+        free.sort()
+        for seq, workflow, _ in reversed(free[limit:]):  # found, but left for the next time
+            seen[workflow] = seq - 1
+        uids = [uid for _, _, uid in free[:limit]]
+        return _Found(uids, {uid: orphans[uid] for uid in uids if uid in orphans}, seen, rewinds)
+
+    def _claims_on(self, connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, tuple[int, bool]]:
+        rows = connection.execute(JOURNAL["claims_on"], (listed(runs),)).fetchall() if runs else []
+        return {run: (epoch, bool(live)) for run, epoch, live in rows}
+
+    def _take(self, connection: sqlite3.Connection, owner: str, found: _Found) -> list[Claim]:
+        """Claims what was found and is still to be had.
+
+        A run is read after its claim is known to be free, under the journal's lock: a finished run's claim is removed
+        after its status was committed, so a run read as pending has not been finished by anybody.
+        """
+        if not found.uids or not connection.execute(JOURNAL["is_owner"], (owner,)).fetchall():
+            return []
+        now_claimed = self._claims_on(connection, found.uids)
+        claims: list[Claim] = []
+        for row in self._session.main_readers.all(MAIN["pending_of"], (listed(found.uids),)):
+            run: Run = run_of(row)
+            epoch, live = now_claimed.get(run.uid, (0, False))
+            if live or epoch != found.orphans.get(run.uid, 0):
+                continue
+            if epoch:
+                connection.execute(JOURNAL["end_epoch"], (epoch,))
+            fresh = connection.execute(JOURNAL["claim"], (run.uid, owner)).lastrowid
+            assert fresh is not None
+            kills = cast(int, row[-1])
+            claims.append(Claim(run, owner, fresh, kills + 1, takeover=bool(epoch)))
+        return claims

@@ -1,0 +1,72 @@
+"""How one process knows that another has ended: a lock on a small file that the system lets go of by itself.
+
+An owner holds ``shop.steps.db-owner-ID`` locked for as long as its process lives; a stopped one holds it too. Where
+there is no such lock (Windows), or the file is missing, only the lease counts.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+try:
+    import fcntl
+except ImportError:  # not on this platform: only leases count
+    fcntl = None  # type: ignore[assignment]
+
+
+class OwnerLocks:
+    """The lock files beside one journal."""
+
+    def __init__(self, journal: Path) -> None:
+        self._journal = journal
+        self._held: dict[str, int] = {}
+
+    def file(self, owner: str) -> Path:
+        return self._journal.with_name(f"{self._journal.name}-owner-{quote(owner, safe='')}")
+
+    def hold(self, owner: str) -> None:
+        """Locks this owner's file, until ``drop`` or the end of this process."""
+        if fcntl is None or owner in self._held:
+            return
+        descriptor = os.open(self.file(owner), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # somebody of this name lives: the caller's ids are not unique; the lease must do
+            os.close(descriptor)
+        else:
+            self._held[owner] = descriptor
+
+    def drop(self, owner: str) -> None:
+        """Lets go, and removes the file."""
+        descriptor = self._held.pop(owner, None)
+        if descriptor is not None:
+            self.remove(owner)
+            os.close(descriptor)
+
+    def is_gone(self, owner: str) -> bool:
+        """Whether the process of this owner has certainly ended."""
+        if fcntl is None or owner in self._held:
+            return False
+        try:
+            descriptor = os.open(self.file(owner), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        else:
+            return True
+        finally:
+            os.close(descriptor)
+
+    def remove(self, owner: str) -> None:
+        """Removes the file of an owner that is no more."""
+        self.file(owner).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets go of all, and leaves the files: who is still registered is now known to have ended."""
+        while self._held:
+            os.close(self._held.popitem()[1])

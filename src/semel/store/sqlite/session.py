@@ -1,0 +1,56 @@
+"""What an open store consists of: two writers, two pools of readers, and the locks of the owners of this process."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from .connect import Readers, connect
+from .owners import OwnerLocks
+from .queries import MAIN
+from .ticket import Operation, Refusal
+from .writer import Writer
+
+T = TypeVar("T")
+
+
+class Session:
+    """Between ``open`` and ``close``."""
+
+    def __init__(self, main: Path, journal: Path, timeout: float) -> None:
+        self.main = Writer("main", main, lambda: connect(main), timeout)
+        self.journal = Writer("journal", journal, lambda: connect(journal), timeout)
+        self.main_readers = Readers(main)
+        self.journal_readers = Readers(journal)
+        self.locks = OwnerLocks(journal)
+        namespace = self.main_readers.one(MAIN["namespace"])
+        assert namespace is not None
+        assert isinstance(namespace[0], bytes)
+        self.namespace = namespace[0]
+        self._watch = connect(main, read_only=True)
+        self._watching = threading.Lock()
+
+    def data_version(self) -> int:
+        """Differs after a commit to the main file by any other connection, this process's writer included."""
+        with self._watching:
+            version: int = self._watch.execute("PRAGMA data_version").fetchall()[0][0]
+        return version
+
+    def in_main(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
+        return Operation(self.main, work, weight)
+
+    def in_journal(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
+        return Operation(self.journal, work, weight)
+
+    def close(self) -> None:
+        while self.main.drain() | self.journal.drain():  # a write to one file may queue one to the other
+            continue
+        self.main.close()
+        self.journal.close()
+        self.main_readers.close()
+        self.journal_readers.close()
+        self._watch.close()
+        self.locks.close()

@@ -1,0 +1,355 @@
+"""The store in two SQLite files: the ``Store`` protocol, put together from its parts.
+
+``shop.db`` holds what bodies commit and may hold the application's own tables; ``shop.steps.db`` beside it holds the
+steps' records and the claims. Both are in WAL mode, and every commit is on the disk before its ticket is done.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from semel.errors import RunPurged, StoreError
+from semel.store.interface import Claim, NewRun, Note, Outcome, Record, Run, RunFilter
+
+from . import faults, schema
+from .append import Append
+from .claims import Claims
+from .connect import journal_path, main_path
+from .listing import list_runs
+from .purge import purge
+from .queries import JOURNAL, MAIN
+from .rows import Row, listed, note_row, note_rows, outcome_row, outcome_weight, record_of, record_row, run_of, running
+from .session import Session
+from .ticket import Operation, Refusal, Steps
+
+T = TypeVar("T")
+
+
+class Sqlite:
+    """A database of semel in two SQLite files; an implementation of ``Store``.
+
+    ``database`` is a URL (``sqlite:///shop.db``) or a path. ``lease_clock`` gives seconds since the epoch, for reads
+    that must know which leases are over. ``timeout`` is how long, in seconds, a write or ``open`` waits for another
+    process's lock.
+
+    After a fork the child leaves the parent's connections alone (they may be used by one process only) and opens its
+    own at first use. Writes that the parent had queued are the parent's; owners that it registered are not the child's.
+
+    Raises:
+        ConfigurationError: the URL names no file, or a database in memory.
+    """
+
+    def __init__(
+        self,
+        database: str | os.PathLike[str],
+        *,
+        lease_clock: Callable[[], float] = time.time,
+        timeout: float = 5.0,
+    ) -> None:
+        self.path: Path = main_path(database)
+        self.journal_path: Path = journal_path(self.path)
+        self._lease_clock = lease_clock
+        self._timeout = timeout
+        self._session: Session | None = None
+        self._claims: Claims | None = None
+        self._forked = False
+        self._opening = threading.Lock()
+
+    # ---------------------------------------------------------------------------------------------------- life cycle
+
+    def open(self, *, migrate: bool = False) -> None:
+        with self._opening:
+            if self._session is not None:
+                return
+            schema.prepare(self.path, self.journal_path, migrate=migrate, timeout=self._timeout)
+            self._connect()
+
+    def migrate(self) -> tuple[str, ...]:
+        """Brings an existing database to the current schema (or makes one); the migrations that this applied."""
+        return schema.prepare(self.path, self.journal_path, migrate=True, timeout=self._timeout)
+
+    def close(self) -> None:
+        with self._opening:
+            session, self._session, self._claims, self._forked = self._session, None, None, False
+            if session is not None:
+                _open_stores.discard(self)
+                session.close()
+
+    def namespace(self) -> bytes:
+        return self._open().namespace
+
+    def changed(self) -> object:
+        return self._open().data_version()
+
+    def _connect(self) -> None:
+        session = Session(self.path, self.journal_path, self._timeout)
+        self._claims = Claims(session)
+        self._session = session
+        _open_stores.add(self)
+
+    def _open(self) -> Session:
+        session = self._session
+        if session is not None:
+            return session
+        if self._forked:
+            with self._opening:
+                if self._session is None:
+                    self._connect()
+                self._forked = False
+            return self._open()
+        raise StoreError(f"{self.path}: the store is not open; call open() first")
+
+    def _after_fork(self) -> None:
+        """In the child: neither uses nor closes what belongs to the parent."""
+        session = self._session
+        if session is not None:
+            _of_the_parent.append(session)
+            session.locks.close()
+            self._session = self._claims = None
+            self._forked = True
+        self._opening = threading.Lock()
+
+    # ------------------------------------------------------------------------------------------- runs, from outside
+
+    def start(self, run: NewRun) -> Operation[tuple[Run, bool]]:
+        session = self._open()
+        row = (run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at)
+
+        def work(connection: sqlite3.Connection) -> tuple[Run, bool] | Refusal:
+            new = connection.execute(MAIN["start"], row).rowcount == 1
+            rows = connection.execute(MAIN["by_id"], (run.id,)).fetchall()
+            if not rows:
+                return Refusal(RunPurged(f"the run {run.id!r} has ended and was purged; start another under a new id"))
+            found = run_of(rows[0])
+            return (found if new else self._as_read(session, found)), new
+
+        return self._submit(session.in_main(work, len(run.args)))
+
+    def get(self, id: str) -> Run | None:
+        session = self._open()
+        row = session.main_readers.one(MAIN["by_id"], (id,))
+        return None if row is None else self._as_read(session, run_of(row))
+
+    def list(self, which: RunFilter) -> builtins.list[Run]:
+        return list_runs(self._open(), which, self._lease_clock())
+
+    def counts(self) -> dict[str, int]:
+        session = self._open()
+        counts: dict[str, int] = dict(cast(Any, session.main_readers.all(MAIN["counts"])))
+        held = [
+            cast(str, run) for (run,) in session.journal_readers.all(JOURNAL["live_claims"], (self._lease_clock(),))
+        ]
+        running_now = len(session.main_readers.all(MAIN["still_pending"], (listed(held),))) if held else 0
+        if running_now:
+            counts["running"] = running_now
+            counts["pending"] = max(counts.get("pending", 0) - running_now, 0)
+        return {status: number for status, number in counts.items() if number}
+
+    def records(self, run: str, body: str | None = None) -> builtins.list[Record]:
+        readers = self._open().journal_readers
+        if body is None:
+            rows = readers.all(JOURNAL["records"], (run,))
+        else:
+            rows = readers.all(JOURNAL["records_of_body"], (run, body))
+        return [record_of(row) for row in rows]
+
+    def notes(self, run: str) -> builtins.list[Note]:
+        session = self._open()
+        rows = session.journal_readers.all(JOURNAL["notes"], (run,)) + session.main_readers.all(MAIN["notes"], (run,))
+        return sorted((Note(*cast(Any, row)) for row in rows), key=lambda note: note.at)
+
+    def redeliver(self, run: str, now: float) -> Steps[bool]:
+        session = self._open()
+
+        def steps() -> Generator[Operation[Any], Any, bool]:
+            def clear(connection: sqlite3.Connection) -> bool:
+                status = session.main_readers.one(MAIN["status_of"], (run,))
+                if status is None or status[0] != "faulted":
+                    return False
+                connection.execute(JOURNAL["end_claims_on"], (run,))  # one that its finish left behind
+                return True
+
+            def revive(connection: sqlite3.Connection) -> bool:
+                if connection.execute(MAIN["redeliver"], (run,)).rowcount != 1:
+                    return False
+                connection.execute(MAIN["rewind"])
+                connection.execute(MAIN["note"], (run, "", "redelivered", "to be delivered again", now))
+                return True
+
+            faulted: bool = yield session.in_journal(clear)
+            if not faulted:
+                return False
+            revived: bool = yield session.in_main(revive)
+            return revived
+
+        return Steps(steps())
+
+    def forget(self, run: str, path: str, note: Note) -> Operation[bool]:
+        session = self._open()
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if self._is_held(session, connection, run):
+                return False
+            if connection.execute(JOURNAL["forget"], (run, path)).rowcount == 0:
+                return False
+            connection.execute(JOURNAL["note"], note_row(note))
+            return True
+
+        return self._submit(session.in_journal(work))
+
+    def record(self, record: Record, note: Note) -> Operation[bool]:
+        session = self._open()
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if self._is_held(session, connection, record.run):
+                return False
+            connection.execute(JOURNAL["state"], record_row(record))
+            connection.execute(JOURNAL["note"], note_row(note))
+            return True
+
+        return self._submit(session.in_journal(work, len(record.data)))
+
+    def purge(self, *, ended_before: float, limit: int) -> Steps[int]:
+        return Steps(purge(self._open(), ended_before, limit))
+
+    # --------------------------------------------------------------------------------------------- owners and claims
+
+    def register(self, owner: str, lease_until: float) -> Operation[None]:
+        session = self._open()
+        session.locks.hold(owner)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(JOURNAL["register"], (owner, lease_until))
+
+        return self._submit(session.in_journal(work))
+
+    def renew(self, owner: str, lease_until: float) -> Operation[bool]:
+        def work(connection: sqlite3.Connection) -> bool:
+            return connection.execute(JOURNAL["renew"], (lease_until, owner)).rowcount == 1
+
+        return self._submit(self._open().in_journal(work))
+
+    def retire(self, owner: str) -> Operation[None]:
+        session, claims = self._both()
+
+        def gone(operation: Operation[None]) -> None:
+            if operation.error is None:
+                session.locks.drop(owner)
+
+        operation = session.in_journal(lambda connection: claims.give_back(connection, owner))
+        operation.after = gone
+        return self._submit(operation)
+
+    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Steps[builtins.list[Claim]]:
+        _, claims = self._both()
+        return Steps(claims.claim(owner, workflows, limit, now))
+
+    def release(self, claim: Claim) -> Operation[None]:
+        session, claims = self._both()
+        return self._submit(session.in_journal(lambda connection: claims.end(connection, claim)))
+
+    # ------------------------------------------------------------------------------------------------- one execution
+
+    def append(
+        self,
+        claim: Claim,
+        records: Sequence[Record],
+        notes: Sequence[Note] = (),
+        retracted: Sequence[str] = (),
+    ) -> Append:
+        session = self._session or self._open()
+        operation = Append(session.journal, claim, records, notes, retracted)
+        session.journal.submit(operation)
+        return operation
+
+    def note(self, notes: Sequence[Note]) -> Operation[None]:
+        rows = note_rows(notes)
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.executemany(JOURNAL["note"], rows)
+
+        return self._submit(self._open().in_journal(work))
+
+    def finish(self, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> Operation[bool]:
+        session, claims = self._both()
+        row, rows = outcome_row(claim, outcome), note_rows(notes)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            return claims.holds(claim) and _finish(connection, row, rows)
+
+        def end(connection: sqlite3.Connection) -> None:
+            connection.execute(JOURNAL["end_claim"], (claim.epoch, claim.run.uid, claim.owner))
+
+        def finished(operation: Operation[bool]) -> None:
+            if operation.value:  # nobody waits for this: a claim that stays on an ended run is swept up later
+                session.journal.submit(session.in_journal(end))
+
+        operation = session.in_main(work, outcome_weight(outcome))
+        operation.after = finished
+        return self._submit(operation)
+
+    def finish_in(self, connection: Any, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> bool:
+        _, claims = self._both()
+        if not claims.holds(claim):
+            return False
+        cursor = connection.cursor()
+        try:
+            return _finish(cursor, outcome_row(claim, outcome), note_rows(notes))
+        except sqlite3.Error as error:
+            raise faults.translate(error, self.path) from error
+        finally:
+            cursor.close()
+
+    # ------------------------------------------------------------------------------------------------------- helpers
+
+    def _both(self) -> tuple[Session, Claims]:
+        session = self._open()
+        claims = self._claims
+        assert claims is not None
+        return session, claims
+
+    def _submit(self, operation: Operation[T]) -> Operation[T]:
+        operation.writer.submit(operation)
+        return operation
+
+    def _as_read(self, session: Session, run: Run) -> Run:
+        if run.status != "pending":
+            return run
+        held = session.journal_readers.all(JOURNAL["live_claim_on"], (run.uid, self._lease_clock()))
+        return running(run) if held else run
+
+    def _is_held(self, session: Session, connection: sqlite3.Connection, run: str) -> bool:
+        """Whether a live owner holds the run; a claim that its finish left behind does not count."""
+        if not connection.execute(JOURNAL["live_claim_on"], (run, self._lease_clock())).fetchall():
+            return False
+        return session.main_readers.one(MAIN["status_of"], (run,)) == ("pending",)
+
+
+def _finish(target: sqlite3.Connection | sqlite3.Cursor, outcome: Row, notes: builtins.list[Row]) -> bool:
+    if target.execute(MAIN["finish"], outcome).rowcount != 1:
+        return False
+    if notes:
+        target.executemany(MAIN["note"], notes)
+    return True
+
+
+_open_stores: weakref.WeakSet[Sqlite] = weakref.WeakSet()
+_of_the_parent: list[Session] = []  # kept in a forked child, so that nothing closes the parent's connections
+
+
+def _forget_all() -> None:
+    for store in list(_open_stores):
+        store._after_fork()
+    _open_stores.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)

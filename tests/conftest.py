@@ -1,0 +1,59 @@
+"""Fixtures of all tests: apps on a database of their own, and a log of what really happened."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from semel import App
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
+    """Makes apps on databases in the test's own folder, and closes them."""
+    made: list[App] = []
+
+    def make(name: str = "shop", **options: object) -> App:
+        options.setdefault("database", f"sqlite:///{tmp_path / name}.db")
+        app = App(name, **options)  # type: ignore[arg-type]
+        made.append(app)
+        return app
+
+    yield make
+    from semel.workflow.once import namespaces
+
+    for app in made:
+        app.close()
+        namespaces.pop(app.name, None)
+
+
+@pytest.fixture
+def app(new_app: Callable[..., App]) -> App:
+    """An app on a new database."""
+    return new_app()
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """Writes a module and imports it, under a name of its own; ``module.rewrite(text)`` deploys a new version."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.syspath_prepend(str(folder))
+
+    def load(source: str, name: str | None = None) -> ModuleType:
+        name = name or f"program_{next(_numbers)}"
+        (folder / f"{name}.py").write_text(textwrap.dedent(source))
+        importlib.invalidate_caches()
+        sys.modules.pop(name, None)
+        return importlib.import_module(name)
+
+    return load
