@@ -71,7 +71,7 @@ def test_the_next_visit_of_a_body_is_new_work(app: App, tmp_path: Path) -> None:
     with app.worker():
         run.result(timeout=10)
     with sqlite3.connect(tmp_path / "shop.db") as database:  # no function workflow begins a second visit by itself yet
-        database.execute("UPDATE semel_run SET status = 'pending', result = NULL, finished_at = NULL")
+        database.execute("UPDATE semel_runs SET status = 'pending', result = NULL, finished_at = NULL")
     with app.worker():
         run.result(timeout=10)
     assert [record.path for record in run.steps()] == ["charge/start@1#charge", "charge/start@2#charge"]
@@ -186,7 +186,7 @@ def test_a_step_that_the_committed_attempt_did_not_reach_is_listed(app: App, cap
         with pytest.raises(RuntimeError):
             run.result(timeout=10)
         mend_and_retry(run)
-    assert [(note.kind, note.path) for note in run.notes()] == [("unreached", "takes_another_way/start@1#old way")]
+    assert ("unreached", "takes_another_way/start@1#old way") in [(note.kind, note.path) for note in run.notes()]
     assert "old way" in caplog.text
 
 
@@ -223,7 +223,7 @@ def test_steps_inside_a_found_step_are_not_unreached(app: App) -> None:
             run.result(timeout=10)
         assert mend_and_retry(run) == 3
     assert [record.path for record in run.steps()] == ["outer/start@1/outer/nested#inner", "outer/start@1#outer"]
-    assert run.notes() == []
+    assert "unreached" not in [note.kind for note in run.notes()]
 
 
 # ------------------------------------------------------------------------------------------------------------- redelivery
@@ -325,7 +325,6 @@ HELPERS = """
 @pytest.mark.rule("O17")
 def test_a_run_in_flight_finds_by_name_what_it_has_done_after_a_deploy(new_app, program) -> None:
     old = program(BEFORE)
-    app = new_app("before", database=None)
     first = new_app("shop")
     first.workflow(old.fulfil)
     run = first.start(old.fulfil, "A-1", id="A-1")
@@ -333,7 +332,6 @@ def test_a_run_in_flight_finds_by_name_what_it_has_done_after_a_deploy(new_app, 
         run.result(timeout=10)
     assert old.done == ["charge", "mail a", "mail b"]
     first.close()
-    del app
 
     helpers = program(HELPERS)
     new = program(AFTER.format(helpers=helpers.__name__))
@@ -370,14 +368,14 @@ TYPED = """
 
 
 def deployed(new_app, program, extra: str, name: str = "Receipt", **options: object):
-    old = program(TYPED.format(broken=True, name="Receipt", extra=""))
+    old = program(TYPED.format(broken=True, name="Receipt", extra=""), name="typed_shop")
     first = new_app("shop")
     first.workflow(old.fulfil)
     run = first.start(old.fulfil, id="A-1")
     with first.worker(), pytest.raises(RuntimeError):
         run.result(timeout=10)
     first.close()
-    new = program(TYPED.format(broken=False, name=name, extra=extra))
+    new = program(TYPED.format(broken=False, name=name, extra=extra), name="typed_shop")
     if name != "Receipt":
         options["aliases"] = {"Receipt": getattr(new, name)}
     second = new_app("shop", **options)

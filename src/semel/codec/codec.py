@@ -53,8 +53,8 @@ class Codec:
         Raises:
             NotEncodable: it would not come back with the same class, arguments and text (rule O24).
         """
-        data = self._written(exc, "failure", FailureWriter(self._types.registry).failure)
         try:
+            data = self._written(exc, "failure", FailureWriter(self._types.registry).failure)
             verify(exc, self.decode_failure(data), self.encode)
         except (RecordUnreadable, Misfit) as error:
             raise NotEncodable(f"{type(exc).__module__}.{type(exc).__qualname__}", str(error), root="failure") from None
@@ -85,13 +85,13 @@ class Codec:
             ) from None
 
     def _read(self, data: bytes, reader: Reader, read: Any) -> Any:
-        if data[:1] != VERSION:
+        if not data.startswith(VERSION):
             raise RecordUnreadable(
                 f"its format is {data[:1].hex() or 'missing'}, and this semel reads 01; "
                 "was it written by a newer semel, or by something else?"
             )
         try:
-            tree = read_msgpack(memoryview(data)[1:], ext_hook=reader.ext)
+            tree = read_msgpack(data[1:], ext_hook=reader.ext)
             return read(tree)
         except RecordUnreadable:
             raise

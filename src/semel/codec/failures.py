@@ -30,14 +30,13 @@ from . import format as f
 from .errors import Misfit, NotEncodable
 from .format import MAX_DEPTH, VERSION, WRITE_MARKS, Mark
 from .reader import Reader
-from .registry import Exceptions, TypeRegistry
+from .registry import EXCEPTIONS, TypeRegistry
 from .writer import Writer
 
 #: How much of a traceback is kept, in characters: its head, and its tail, which says what happened.
 TRACEBACK_HEAD: Final = 4_000
 TRACEBACK_TAIL: Final = 60_000
 
-_EXCEPTIONS: Final = Exceptions()
 _HEAP_TYPE: Final = 1 << 9
 
 
@@ -57,7 +56,7 @@ class FailureWriter:
             raise NotEncodable("exception group", f"it is nested more than {MAX_DEPTH} deep")
         cls = type(exc)
         said: dict[str, Any] = {
-            "type": self._registry.tag(cls, _EXCEPTIONS),
+            "type": self._registry.tag(cls, EXCEPTIONS),
             "text": writer.value(_text(exc), 0),
             "traceback": writer.value(_traceback(exc), 0) if depth == 0 else "",
         }
@@ -104,7 +103,7 @@ class FailureReader:
         if depth >= MAX_DEPTH:
             raise Misfit(f"it is nested more than {MAX_DEPTH} deep")
         tag = said["type"]
-        cls = self._reader.types.registry.find(tag, _EXCEPTIONS)
+        cls = self._reader.types.registry.find(tag, EXCEPTIONS)
         state, fields, args = (self._reader.value(said.get(name, {}), 1) for name in ("state", "fields", "args"))
         members = [self.failure(member, depth + 1) for member in said.get("members", ())]
         cause, context = self._cause(said.get("cause")), self._cause(said.get("context"))
@@ -114,8 +113,9 @@ class FailureReader:
             exc.__dict__.update(state)
         except Exception as error:
             raise RecordUnreadable(f"{tag.replace(':', '.')}: {error}") from error
-        exc.__cause__, exc.__context__ = cause, context
-        exc.__suppress_context__ = bool(said.get("quiet"))
+        _set(exc, "__cause__", cause)
+        _set(exc, "__context__", context)
+        _set(exc, "__suppress_context__", bool(said.get("quiet")))
         return exc
 
     def _made(self, cls: Any, said: dict[str, Any], members: list[BaseException], args: tuple[Any, ...]) -> Any:
@@ -125,7 +125,7 @@ class FailureReader:
         if members:
             return base.__new__(cls, said["message"], members)
         exc = base.__new__(cls)
-        BaseException.args.__set__(exc, args)  # type: ignore[attr-defined]
+        _set(exc, "args", args)
         return exc
 
     def _cause(self, text: object) -> RecordedCause | None:
@@ -152,9 +152,9 @@ def failure_traceback(data: bytes) -> str:
         RecordUnreadable: these are not the bytes of a failure.
     """
     try:
-        if data[:1] != VERSION:
+        if not data.startswith(VERSION):
             raise Misfit("its format is another one")
-        text = _said(read_msgpack(memoryview(data)[1:], ext_hook=_opaque)).get("traceback", "")
+        text = _said(read_msgpack(data[1:], ext_hook=_opaque)).get("traceback", "")
         return text if isinstance(text, str) else bytes(text.data).decode("utf-8", "surrogatepass")
     except (RecursionError, Exception) as error:
         raise RecordUnreadable(f"it is damaged, or not the record of a failure: {error}") from error
@@ -220,6 +220,11 @@ def _fields(exc: BaseException) -> dict[str, Any]:
         if value is not None:
             fields.setdefault(name, value)
     return fields
+
+
+def _set(exc: BaseException, name: str, value: object) -> None:
+    """Sets what every exception has, also on a frozen dataclass."""
+    vars(BaseException)[name].__set__(exc, value)
 
 
 def _set_fields(exc: BaseException, fields: dict[str, Any]) -> None:

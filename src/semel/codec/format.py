@@ -41,6 +41,8 @@ PATH: Final = 9
 ENUM: Final = 10
 FLAG: Final = 11
 MSGSPEC_UNSET: Final = 12
+#: An exception's class as a value: some of the standard library's exceptions have one among their arguments.
+EXCEPTION_CLASS: Final = 13
 
 TUPLE: Final = 32
 SET: Final = 33

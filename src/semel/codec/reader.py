@@ -16,6 +16,7 @@ from . import format as f
 from .errors import Misfit
 from .format import ABSENT, MAX_DEPTH, READ_MARKS, Mark
 from .kinds.enum import read_flags, read_member
+from .registry import EXCEPTIONS
 from .scalars import READERS
 from .types import BY_CODE, Types
 
@@ -38,6 +39,8 @@ class Reader:
             return leaf(bytes(data))
         if code in (f.ENUM, f.FLAG):
             return self._member(code, str(data, "utf-8"))
+        if code == f.EXCEPTION_CLASS:
+            return self.types.registry.find(str(data, "utf-8"), EXCEPTIONS)
         mark = READ_MARKS.get(code)
         if mark is None or data:
             raise RecordUnreadable(f"it has the unknown tag {code}; was it written by a newer semel?")

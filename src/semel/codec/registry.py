@@ -1,6 +1,6 @@
 """Which types a record may name, and finding them again: among what the app's modules define and import.
 
-A record names a type as ``module:Qual.name``. The registry reads ``sys.modules`` and never imports. ``__main__`` goes by
+A record names a type as ``module:Qual.name``. The registry reads ``sys.modules``, never imports. ``__main__`` goes by
 the name that the same file has when it is imported, so that ``python shop.py`` and ``semel worker --app shop:app`` read
 each other's records.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from semel.errors import RecordUnreadable
 
@@ -44,6 +44,9 @@ class Exceptions:
 
     def matches(self, cls: type) -> bool:
         return BaseException in cls.__mro__
+
+
+EXCEPTIONS: Final = Exceptions()
 
 
 class TypeRegistry:
@@ -109,6 +112,9 @@ class TypeRegistry:
                 )
             else:
                 return cls
+        hidden = _hidden_exception(module, qualname) if wanted is EXCEPTIONS else None
+        if hidden is not None:
+            return hidden
         renamed = self._aliases.get(f"{module}.{qualname}") or self._aliases.get(qualname)
         if renamed is not None and wanted.matches(renamed):
             return renamed
@@ -126,7 +132,7 @@ class TypeRegistry:
             return True
         outermost = find_class(loaded(home) or {}, qualname.partition(".")[0]) or cls
         admitted = self._reachable(outermost, home, packages)
-        if not admitted and isinstance(wanted, Exceptions):
+        if not admitted and wanted is EXCEPTIONS:
             admitted = self._exception_package(top_level(home), packages)
         if admitted:
             self._admitted[cls] = True
@@ -186,6 +192,22 @@ def _collect(names: dict[str, object], qualname: str, found: dict[type, None]) -
             inner = value if value.__qualname__ == qualname else find_class(dict(vars(value)), rest)
             if inner is not None:
                 found[inner] = None
+
+
+def _hidden_exception(module: str, qualname: str) -> type | None:
+    """An exception that a module of the standard library raises and does not bind (``decimal.ConversionSyntax``)."""
+    if top_level(module) not in sys.stdlib_module_names:
+        return None
+    left: list[type] = [BaseException]
+    seen: set[type] = set()
+    while left:
+        cls = left.pop()
+        if cls.__module__ == module and cls.__qualname__ == qualname:
+            return cls
+        subclasses: list[type] = type.__subclasses__(cls)
+        left += [below for below in subclasses if below not in seen]
+        seen.update(subclasses)
+    return None
 
 
 def describe(cls: type) -> str:

@@ -175,7 +175,8 @@ def _read_zone(said: str) -> dt.tzinfo | None:
 
 def read_path(data: bytes) -> pathlib.PurePath:
     text = data.decode("utf-8", "surrogatepass")
-    return _PATHS_BY_LETTER[text[0]](text[1:])
+    path: pathlib.PurePath = _PATHS_BY_LETTER[text[0]](text[1:])
+    return path
 
 
 def read_timedelta(data: bytes) -> dt.timedelta:

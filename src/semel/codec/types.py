@@ -7,11 +7,13 @@ the process (a test does it), and a cache must not bring back the old class.
 from __future__ import annotations
 
 import enum
+import sys
 from typing import Any
 
 from semel.errors import RecordUnreadable
 
 from .errors import Misfit, NotEncodable
+from .format import ENUM
 from .kinds.attrs import Attrs
 from .kinds.dataclass import Dataclass
 from .kinds.enum import EnumMember
@@ -20,7 +22,7 @@ from .kinds.pydantic import PydanticModel
 from .kinds.shape import Kind, Shape
 from .kinds.struct import Struct
 from .namespaces import find_class, loaded
-from .registry import TypeRegistry, Wanted
+from .registry import TypeRegistry
 
 #: The first that matches is the class's kind.
 KINDS: tuple[Kind, ...] = (PydanticModel(), Struct(), Attrs(), Dataclass(), NamedTuple())
@@ -38,7 +40,7 @@ class Types:
         self._shapes: dict[type, Shape] = {}
         self._to_write: dict[type, tuple[int, str, Shape]] = {}
         self._enum_tags: dict[type, str] = {}
-        self._to_read: dict[tuple[str, str], type] = {}
+        self._leads: dict[tuple[str, int], _Lead] = {}
 
     def to_write(self, cls: type) -> tuple[int, str, Shape]:
         """Code, recorded name and shape of a class.
@@ -66,35 +68,56 @@ class Types:
 
     def to_read(self, tag: str, code: int) -> Shape:
         """The shape that a recorded name and code lead to. Raises RecordUnreadable."""
-        kind = BY_CODE[code]
-        cls = self._find(tag, kind)
+        lead = self._leads.get((tag, code))
+        if lead is None or not lead.holds():
+            lead = self._leads[tag, code] = _Lead(tag, self.registry.find(tag, BY_CODE[code]))
+        shape = self._shapes.get(lead.cls)
+        if shape is not None:
+            return shape
         try:
-            return self._shapes.get(cls) or self._shape(cls, kind)
+            return self._shape(lead.cls, BY_CODE[code])
         except Misfit as misfit:
-            raise RecordUnreadable(f"{_name(cls)}: {misfit}") from None
+            raise RecordUnreadable(f"{_name(lead.cls)}: {misfit}") from None
 
     def enum(self, tag: str) -> Any:
         """The enum of a recorded name. Raises RecordUnreadable."""
-        return self._find(tag, _ENUM)
-
-    def _find(self, tag: str, wanted: Wanted) -> type:
-        cls = self._to_read.get((tag, wanted.kind))
-        if cls is None or not _still_leads(tag, cls):
-            cls = self._to_read[tag, wanted.kind] = self.registry.find(tag, wanted)
-        return cls
+        lead = self._leads.get((tag, ENUM))
+        if lead is None or not lead.holds():
+            lead = self._leads[tag, ENUM] = _Lead(tag, self.registry.find(tag, _ENUM))
+        return lead.cls
 
     def _shape(self, cls: type, kind: Kind) -> Shape:
         shape = self._shapes[cls] = kind.shape(cls)
         return shape
 
 
-def _still_leads(tag: str, cls: type) -> bool:
-    """Whether a name that led to ``cls`` does so now: directly, or because its own module has no such class."""
-    module, _, qualname = tag.partition(":")
-    direct = find_class(loaded(module) or {}, qualname)
-    if direct is None:
-        return find_class(loaded(cls.__module__) or {}, cls.__qualname__) is cls
-    return direct is cls
+class _Lead:
+    """A class that a recorded name led to, and the binding that it was found through."""
+
+    __slots__ = ("_first", "_home", "_module", "_moved_from", "_names", "_outermost", "cls")
+
+    def __init__(self, tag: str, cls: type) -> None:
+        self.cls = cls
+        module, _, qualname = tag.partition(":")
+        direct = find_class(loaded(module) or {}, qualname) is cls
+        self._moved_from = None if direct else (module, qualname)
+        self._home = module if direct else cls.__module__
+        self._module = sys.modules.get(self._home)
+        self._names = loaded(self._home) or {}
+        name = qualname if direct else cls.__qualname__
+        self._first = name if name in self._names else name.partition(".")[0]
+        self._outermost = self._names.get(self._first)
+
+    def holds(self) -> bool:
+        """Whether the name leads here now: through the same binding, or because its own module has no such class."""
+        if sys.modules.get(self._home) is not self._module or self._outermost is None:
+            return False
+        if self._names.get(self._first) is not self._outermost:
+            return False
+        if self._moved_from is None:
+            return True
+        module, qualname = self._moved_from
+        return find_class(loaded(module) or {}, qualname) is None
 
 
 def is_enum(cls: type) -> bool:

@@ -11,12 +11,13 @@ import collections
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from msgspec.msgpack import Encoder
+from msgspec.msgpack import Encoder, Ext
 
 from . import format as f
 from .errors import NotEncodable
 from .format import ABSENT, MAX_BYTES, MAX_DEPTH, WRITE_MARKS, Mark
 from .kinds.enum import write_member
+from .registry import EXCEPTIONS
 from .scalars import WRITERS, is_clean
 from .types import Types, is_enum
 
@@ -56,6 +57,8 @@ class Writer:
             return container(self, value, depth)
         if is_enum(cls):
             return write_member(cls, self.types.enum_tag(cls), value)
+        if issubclass(cls, type) and BaseException in value.__mro__:
+            return Ext(f.EXCEPTION_CLASS, self.types.registry.tag(value, EXCEPTIONS).encode())
         return self._object(cls, value, depth)
 
     def _enter(self, length: int, depth: int) -> None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import contextvars
 from typing import Protocol
 
+from .naming import Key as Key
+from .naming import pass_name as pass_name
+
 
 class Execution(Protocol):
     """What compiled code needs of the execution that it runs in."""
@@ -25,10 +28,12 @@ class Path:
     """One segment of a path. ``passes`` are those of the loops round the call, in the function that ``parent`` names.
 
     ``wrapped`` is the function that this segment's function wraps (``functools.wraps``), if any: calling it adds no
-    segment of its own.
+    segment of its own. Such a call is a ``Path`` with an empty name, which holds only the passes round it.
+
+    ``in_step`` says that the path leads through a step: whatever happens there is part of that step.
     """
 
-    __slots__ = ("execution", "name", "parent", "passes", "wrapped")
+    __slots__ = ("execution", "in_step", "name", "parent", "passes", "wrapped")
 
     def __init__(
         self,
@@ -43,18 +48,26 @@ class Path:
         self.name = name
         self.execution = execution
         self.wrapped = wrapped
+        self.in_step: bool = parent is not None and parent.in_step
 
     def prefix(self) -> str:
         """The path of the function that made the call, with the passes of its loops."""
-        parent = self.parent
-        text = parent.text() if parent is not None else ""
-        if self.passes:
-            text += "".join([f"[{pass_name(number)}]" for number in self.passes])
-        return text
+        parts: list[str] = []
+        path: Path | None = self
+        while path is not None:
+            if path.passes:
+                parts.append("".join([f"[{pass_name(number)}]" for number in path.passes]))
+            path = path.parent
+            if path is not None and path.name:
+                parts.append(f"/{path.name}" if path.parent is not None else path.name)
+        parts.reverse()
+        return "".join(parts)
 
     def text(self) -> str:
         """The path as a scope: ``fulfil/start@1[0]/notify``."""
-        return f"{self.prefix()}/{self.name}" if self.parent is not None else self.name
+        if self.parent is None:
+            return self.name
+        return f"{self.prefix()}/{self.name}" if self.name else self.prefix()
 
     def step(self) -> str:
         """The path as a step: ``fulfil/start@1[0]#charge``."""
@@ -67,8 +80,3 @@ class Path:
 #: The path of the innermost foreign call site of this context, None outside a run: how a ``once`` that is reached by a
 #: function without a twin knows that it is in a run.
 current: contextvars.ContextVar[Path | None] = contextvars.ContextVar("semel_path", default=None)
-
-
-def pass_name(number: object) -> str:
-    """The text of one pass: its number, or the name of the element or key (rule O16)."""
-    return str(number) if type(number) is int else str(number)

@@ -153,6 +153,15 @@ class Store(Protocol):
             SchemaOutdated, SchemaTooNew, NotADatabase, JournalMismatch, DatabaseReadOnly, DatabaseLocked
         """
 
+    def migrate(self) -> tuple[str, ...]:
+        """Makes the database, or brings an existing one up to date; the names of the migrations that this applied.
+
+        Needs no ``open``.
+
+        Raises:
+            as ``open``, but SchemaOutdated
+        """
+
     def close(self) -> None:
         """Waits for queued writes, then disconnects."""
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from semel.codec import format as f
+
 from .shape import Fields, Layout, complete, empty
 
 #: Where attrs keeps the hash of an object of a class with ``cache_hash``: it does not outlive the process.

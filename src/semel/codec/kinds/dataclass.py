@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from semel.codec import format as f
+
 from .shape import Fields, Layout, complete, empty
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from semel.codec import format as f
+
 from .shape import Fields, complete
 
 

@@ -8,6 +8,7 @@ from semel.codec import format as f
 from semel.codec.errors import Misfit
 from semel.codec.format import ABSENT
 from semel.codec.namespaces import loaded
+
 from .shape import Fields, Layout, complete, empty
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from semel.codec import format as f
 from semel.codec.errors import Misfit
+
 from .shape import Fields, complete
 
 _copy: Callable[[msgspec.Struct], msgspec.Struct] = msgspec.Struct.__copy__  # type: ignore[attr-defined]

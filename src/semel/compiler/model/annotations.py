@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from .infer import Inference
 
 _TABLES = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"})
-_SAME = frozenset({"Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar", "Awaitable", "Mapped"})
+_SAME = frozenset(
+    {"Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar", "Awaitable", "Mapped"}
+)
 _RESULT_LAST = frozenset({"Coroutine"})
 _MANY = frozenset(
     {
@@ -96,9 +98,7 @@ class Annotations:
             return None
         binding = bindings[0]
         assert binding.node is not None
-        if binding.kind == "alias" or (
-            binding.kind == "value" and isinstance(binding.node, ast.BinOp | ast.Subscript)
-        ):
+        if binding.kind == "alias" or (binding.kind == "value" and isinstance(binding.node, ast.BinOp | ast.Subscript)):
             self._following.add(id(binding))
             try:
                 return self.read(binding.node, binding.scope)

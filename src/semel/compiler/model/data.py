@@ -87,8 +87,9 @@ class Call:
 
     site: int
     place: Place
-    text: str
     callee: str
+    arguments: tuple[str, ...]
+    awaited: bool
     how: How
     candidates: tuple[Candidate, ...]
     certainty: Certainty
@@ -215,6 +216,34 @@ class Model:
     def reached(self, function: str, *, surely: bool = False) -> bool:
         """Whether a body may lead to the function; ``surely`` leaves out what is known by a method's name alone."""
         return function in self._reached[0 if surely else 1]
+
+    def reached_outside_steps(self, function: str) -> bool:
+        """Whether a body leads to the function by calls that stand in no step's lambda."""
+        return function in self._outside_steps
+
+    @cached_property
+    def _outside_steps(self) -> frozenset[str]:
+        edges: dict[str, list[str]] = {}
+        for function in self.functions.values():
+            targets = [c.function for call in function.calls if call.within is None for c in call.candidates]
+            edges[function.id] = targets
+        return _closure([body.function for body in self.bodies], edges)
+
+    def step_below(self, function: str) -> tuple[Function, Step] | None:
+        """A step that the function makes, or the nearest one that a call of it leads to."""
+        seen, waiting = {function}, deque([function])
+        while waiting:
+            found = self.functions.get(waiting.popleft())
+            if found is None:
+                continue
+            if found.steps:
+                return found, found.steps[0]
+            for call in found.calls:
+                for candidate in call.candidates:
+                    if candidate.function not in seen:
+                        seen.add(candidate.function)
+                        waiting.append(candidate.function)
+        return None
 
     def lines(self, file: str) -> list[str]:
         """The source lines of a file of the model."""

@@ -104,6 +104,10 @@ def _merge(first: int | None, second: int | None) -> int | None:
     return first | second
 
 
+def _add(sites: int | None, more: int) -> int | None:
+    return None if sites is None else sites | more
+
+
 def _all(out: _Out) -> int:
     total = 0
     for sites in out:
@@ -203,10 +207,9 @@ class _Walk:
         _, head = self.summary(loop.head)
         reach, one_pass = self.sequence((loop.head, loop.body))
         done = (one_pass[_ON] or 0) | (one_pass[_CONTINUE] or 0)
-        out: _Out = [None, None, None] + [None if sites is None else done | sites for sites in one_pass[3:]]
-        broken = None if one_pass[_BREAK] is None else done | one_pass[_BREAK]
-        if not loop.endless and head[_ON] is not None:
-            exhausted = done | head[_ON]
+        out: _Out = [None, None, None, *(_add(sites, done) for sites in one_pass[_RETURN:])]
+        broken = _add(one_pass[_BREAK], done)
+        if not loop.endless and (exhausted := _add(head[_ON], done)) is not None:
             reached, ways = self.summary(loop.orelse)
             reach |= reached
             self.then(out, exhausted, reached, ways)
@@ -230,7 +233,7 @@ class _Walk:
             reached, ways = self.summary(handler)
             reach |= reached
             self.pair(caught | earlier, reached)
-            out = [way if sites is None else _merge(way, caught | sites) for way, sites in zip(out, ways, strict=True)]
+            out = [_merge(way, _add(sites, caught)) for way, sites in zip(out, ways, strict=True)]
             earlier |= ways[_ON] or 0
             if attempt.group:
                 earlier |= (ways[_RAISED] or 0) | (ways[_FAILED] or 0)
@@ -244,8 +247,8 @@ class _Walk:
         reached, ways = self.summary(final)
         self.pair(before, reached)
         passed: _Out = [None] * 6
-        if ways[_ON] is not None:
-            passed = [None if sites is None else sites | ways[_ON] for sites in out]
+        if (through := ways[_ON]) is not None:
+            passed = [_add(sites, through) for sites in out]
         for kind in range(1, 6):
             if (sites := ways[kind]) is not None:
                 passed[kind] = _merge(passed[kind], before | sites)

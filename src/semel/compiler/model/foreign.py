@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from .scopes import Scope
@@ -82,22 +83,20 @@ _FIRST_ARGUMENT = frozenset(
 #: Methods so common outside of user code that their name alone says nothing about whose they are.
 COMMON_METHODS = frozenset(
     name
-    for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, bytearray, type((i for i in ())))
+    for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, bytearray, GeneratorType)
     for name in dir(kind)
     if name != "send"
 ) | frozenset(
-    {
-        "acquire", "add", "add_all", "appendleft", "begin", "cancel", "cancelled", "close", "commit", "connect", "debug",
-        "delete", "done", "emit", "error", "exception", "execute", "executemany", "exists", "expire", "fetchall",
-        "fetchmany", "fetchone", "fileno", "filter", "first", "flush", "get", "get_nowait", "group", "groups", "info",
-        "is_set", "isatty", "isoformat", "log", "match", "merge", "mkdir", "notify_all", "one", "one_or_none", "open",
-        "parse", "patch", "popleft", "post", "put", "put_nowait", "query", "read", "readable", "readline", "readlines",
-        "refresh", "release", "replace", "request", "result", "rollback", "run", "scalar", "scalars", "search", "seek",
-        "set", "setup", "shutdown", "sleep", "start", "stop", "stream", "strftime", "sub", "submit", "tell", "text",
-        "total_seconds", "truncate", "unlink", "wait", "warning", "write", "writelines", "json", "load", "dump", "loads",
-        "dumps", "recv", "sendall", "bind", "listen", "accept", "all", "any", "map", "apply", "call",
-    }
-)  # fmt: skip
+    """
+    acquire add add_all appendleft begin cancel cancelled close commit connect debug delete done emit error
+    exception execute executemany exists expire fetchall fetchmany fetchone fileno filter first flush get
+    get_nowait group groups info is_set isatty isoformat log match merge mkdir notify_all one one_or_none open
+    parse patch popleft post put put_nowait query read readable readline readlines refresh release replace
+    request result rollback run scalar scalars search seek set setup shutdown sleep start stop stream strftime
+    sub submit tell text total_seconds truncate unlink wait warning write writelines json load dump loads dumps
+    recv sendall bind listen accept all any map apply call
+    """.split()
+)
 
 
 def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: Scope) -> Values:

@@ -47,6 +47,8 @@ class Inference:
         self._bound: dict[int, Values] = {}
         self._depth = 0
         program.link(lambda cls: [self.base(base, cls) for base in cls.node.bases])
+        for known in (self._known, self._names, self._results, self._bound):
+            known.clear()
 
     def base(self, base: ast.expr, cls: ClassRecord) -> Values:
         return self.of(base.value if isinstance(base, ast.Subscript) else base, cls.parent)

@@ -21,7 +21,6 @@ class Program:
             name = module.name.partition("~")[0]
             self._by_name.setdefault(name, []).append(module)
             self._roots.add(name.partition(".")[0])
-        self._folders = {os.path.dirname(module.file): None for module in modules}
         self._files = {_without_suffix(module.file): module for module in modules}
         self._bases: dict[ClassRecord, list[ClassRecord | str]] = {}
         self._mro: dict[ClassRecord, list[ClassRecord | str]] = {}
@@ -40,7 +39,7 @@ class Program:
             if len(found) == 1:
                 return found[0]
             here = os.path.dirname(importer.file)
-            return max(found, key=lambda module: len(os.path.commonprefix([os.path.dirname(module.file), here])))
+            return max(found, key=lambda module: _shared(os.path.dirname(module.file), here))
         # A script's imports are looked up beside it, whatever name the script itself has here.
         beside = os.path.join(os.path.dirname(importer.file), *name.split("."))
         return self._files.get(beside)
@@ -61,6 +60,9 @@ class Program:
             self._bases[cls] = bases
             for method in cls.methods:
                 self._owners.setdefault(method, []).append(cls)
+        # Resolving a base may have asked about classes whose own bases were not known yet.
+        self._mro.clear()
+        self._implementations.clear()
 
     def bases(self, cls: ClassRecord) -> list[ClassRecord | str]:
         return self._bases.get(cls, [])
@@ -76,7 +78,9 @@ class Program:
             found = self._mro[cls] = sorted(last, key=lambda entry: last[entry])
         return found
 
-    def _linearise(self, cls: ClassRecord | str, order: list[ClassRecord | str], above: tuple[ClassRecord, ...]) -> None:
+    def _linearise(
+        self, cls: ClassRecord | str, order: list[ClassRecord | str], above: tuple[ClassRecord, ...]
+    ) -> None:
         order.append(cls)
         if not isinstance(cls, str) and cls not in above and len(above) < 50:
             for base in self.bases(cls):
@@ -171,6 +175,12 @@ def last_name(decorator: ast.expr) -> str:
     if isinstance(decorator, ast.Attribute):
         return decorator.attr
     return decorator.id if isinstance(decorator, ast.Name) else ""
+
+
+def _shared(folder: str, other: str) -> int:
+    """How many folders two paths have in common from the top."""
+    pairs = zip(folder.split(os.sep), other.split(os.sep), strict=False)
+    return next((count for count, (one, two) in enumerate(pairs) if one != two), 10_000)
 
 
 def _without_suffix(file: str) -> str:

@@ -7,12 +7,24 @@ and attributes; for each function what it returns. Nothing is resolved here: an 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Kind = Literal[
-    "function", "class", "module", "member", "value", "element", "enter", "part", "parameter", "annotated", "alias", "opaque"
+    "function",
+    "class",
+    "module",
+    "member",
+    "value",
+    "element",
+    "enter",
+    "part",
+    "parameter",
+    "annotated",
+    "alias",
+    "opaque",
 ]
 
 
@@ -20,8 +32,8 @@ Kind = Literal[
 class Binding:
     """One way a name gets a value, with what is needed to look it up in ``scope``.
 
-    ``member`` and ``module`` are imports (``target`` is the module, ``name`` the member). ``element`` is an item of what
-    the expression ``node`` gives, ``enter`` what entering it gives, ``part`` item ``index`` of ``source``.
+    ``member`` and ``module`` are imports (``target`` is the module, ``name`` the member). ``element`` is an item of
+    what the expression ``node`` gives, ``enter`` what entering it gives, ``part`` item ``index`` of ``source``.
     """
 
     kind: Kind
@@ -113,6 +125,7 @@ class ModuleRecord:
         self.functions: list[FunctionRecord] = []
         self.classes: list[ClassRecord] = []
         self.lambdas: dict[int, FunctionRecord] = {}
+        self.class_nodes: dict[int, ClassRecord] = {}
         self.body = FunctionRecord(f"{name}:<module>", tree, self, "<module>", self.scope, None)
         self.body.scope = self.scope
         self.names: dict[str, int] = {}
@@ -206,7 +219,8 @@ class _Declare:
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         for argument in named:
             record.scope.bind(
-                argument.arg, Binding("parameter", record.parent, argument.annotation, function=record, name=argument.arg)
+                argument.arg,
+                Binding("parameter", record.parent, argument.annotation, function=record, name=argument.arg),
             )
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
@@ -234,6 +248,7 @@ class _Declare:
         record.scope = Scope(self.module, scope, record)
         record.attributes = record.scope.bindings
         self.module.classes.append(record)
+        self.module.class_nodes[id(node)] = record
         scope.bind(node.name, Binding("class", scope, cls=record))
         self.block(node.body, record.scope)
 
@@ -358,7 +373,7 @@ def _declare_outward(body: list[ast.stmt], scope: Scope) -> None:
             waiting.extend(node.body)
 
 
-_VISITS = {
+_VISITS: dict[type[ast.AST], Callable[[Any, Any, Scope], None]] = {
     ast.FunctionDef: _Declare.function,
     ast.AsyncFunctionDef: _Declare.function,
     ast.Lambda: _Declare.a_lambda,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Self
 
 from semel.store.interface import Claim, Note, Record
@@ -26,7 +25,7 @@ class Append(Together[bool]):
     lost, or the record was there already, which is as good (the first one stays).
     """
 
-    __slots__ = ("fence", "notes", "records", "retracted")
+    __slots__ = ("epoch", "notes", "records", "retracted")
 
     def __init__(
         self, writer: Writer, claim: Claim, records: Sequence[Record], notes: Sequence[Note], retracted: Sequence[str]
@@ -40,20 +39,19 @@ class Append(Together[bool]):
         self.loop = None
         self.after = None
         self.writer = writer
-        run = claim.run.uid
-        self.fence = fence = (claim.epoch, run, claim.owner)
+        self.epoch = epoch = claim.epoch
         weight = 0
         rows: list[Row] = []
         for r in records:
             data = r.data
             weight += len(data)
             rows.append(
-                (r.run, r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery, *fence)
+                (r.run, r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery, epoch)
             )
         self.records = rows
         self.weight = weight
-        self.notes: list[Row] = [(n.run, n.path, n.kind, n.text, n.at, *fence) for n in notes] if notes else []
-        self.retracted: list[Row] = [(run, path, *fence) for path in retracted] if retracted else []
+        self.notes: list[Row] = [(n.run, n.path, n.kind, n.text, n.at, epoch) for n in notes] if notes else []
+        self.retracted: list[Row] = [(claim.run.uid, path, epoch) for path in retracted] if retracted else []
 
     def run(self, connection: sqlite3.Connection) -> None:
         self.run_all(connection, [self])
@@ -68,24 +66,28 @@ class Append(Together[bool]):
 
     @classmethod
     def run_all(cls, connection: sqlite3.Connection, operations: list[Self]) -> None:
-        for retracting, group in groupby(operations, lambda operation: bool(operation.retracted)):
-            if retracting:
-                for operation in group:
-                    connection.executemany(_RETRACT, operation.retracted)
-                    cls._insert(connection, [operation])
-            else:
-                cls._insert(connection, list(group))
+        group: list[Self] = []
+        for operation in operations:
+            if operation.retracted:  # in its turn: what it deletes may have been queued just before it
+                cls._insert(connection, group)
+                connection.executemany(_RETRACT, operation.retracted)
+                group = []
+            group.append(operation)
+        cls._insert(connection, group)
 
     @classmethod
-    def _insert(cls, connection: sqlite3.Connection, operations: list[Self]) -> None:
-        rows = [row for operation in operations for row in operation.records]
+    def _insert(cls, connection: sqlite3.Connection, group: list[Self]) -> None:
+        rows: list[Row] = []
+        notes: list[Row] = []
+        for operation in group:
+            rows += operation.records
+            notes += operation.notes
         complete = not rows or connection.executemany(_APPEND, rows).rowcount == len(rows)
-        notes = [row for operation in operations for row in operation.notes]
         if notes:
             connection.executemany(_APPEND_NOTE, notes)
-        for operation in operations:
+        for operation in group:
             operation.error = None
             operation.value = (complete and bool(operation.records)) or operation._holds(connection)
 
     def _holds(self, connection: sqlite3.Connection) -> bool:
-        return bool(connection.execute(_HOLDS, self.fence).fetchall())
+        return bool(connection.execute(_HOLDS, (self.epoch,)).fetchall())

@@ -40,6 +40,17 @@ class Backlog:
         except IndexError:  # taken meanwhile
             return None
 
+    def only(self) -> Operation[Any] | None:
+        """The one operation that is queued, if it is one, and not large; it stays queued until ``drop``."""
+        small = self._small
+        if len(small) == 1 and not self._large and small[0].weight <= LARGE and not small[0].done:
+            return small[0]
+        return None
+
+    def drop(self) -> None:
+        """Takes off the one that ``only`` gave."""
+        self._small.popleft()
+
     def take(self, *, light: bool) -> list[Operation[Any]]:
         """The next batch, which stays in ``taken`` until ``clear`` or ``put_back``; ``light`` leaves out large ones.
 

@@ -79,13 +79,13 @@ class Claims:
 
     def end(self, connection: sqlite3.Connection, claim: Claim) -> None:
         """Removes one claim; others may look for its run again if it has not ended."""
-        ended = connection.execute(JOURNAL["end_claim"], (claim.epoch, claim.run.uid, claim.owner)).rowcount
+        ended = connection.execute(JOURNAL["end_claim"], (claim.epoch,)).rowcount
         if ended and self._still_pending((claim.run.uid,)):
             connection.execute(JOURNAL["rewind"])
 
     def holds(self, claim: Claim) -> bool:
         """Whether the claim's row is there. Only a takeover, which also raises the version, or its owner removes it."""
-        return bool(self._session.journal_readers.all(JOURNAL["holds"], (claim.epoch, claim.run.uid, claim.owner)))
+        return bool(self._session.journal_readers.all(JOURNAL["holds"], (claim.epoch,)))
 
     def _bury(self, connection: sqlite3.Connection, owner: str, now: float) -> None:
         """Removes dead owners, with those of their claims that a finished run left behind; the others are orphans."""
@@ -96,7 +96,7 @@ class Claims:
             claims = connection.execute(JOURNAL["claims_of"], (name,)).fetchall()
             pending = self._still_pending([run for _, run in claims])
             ended = [(epoch,) for epoch, run in claims if run not in pending]
-            connection.executemany(JOURNAL["end_epoch"], ended)
+            connection.executemany(JOURNAL["end_claim"], ended)
             connection.execute(JOURNAL["remove_owner"], (name,))
             connection.execute(JOURNAL["rewind"])
             locks.remove(name)
@@ -161,7 +161,7 @@ class Claims:
             if live or epoch != found.orphans.get(run.uid, 0):
                 continue
             if epoch:
-                connection.execute(JOURNAL["end_epoch"], (epoch,))
+                connection.execute(JOURNAL["end_claim"], (epoch,))
             fresh = connection.execute(JOURNAL["claim"], (run.uid, owner)).lastrowid
             assert fresh is not None
             kills = cast(int, row[-1])

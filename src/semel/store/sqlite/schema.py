@@ -25,6 +25,9 @@ from .queries import JOURNAL
 
 T = TypeVar("T")
 
+# A step dirties one page of records and one of their index. Measured: 2 KB pages commit a lone step in 0.87 of the time
+# of 4 KB ones (125 to 144 µs), a scattered batch in 0.93, and 1 MB of result in 1.3 (2.1 to 1.6 ms).
+_JOURNAL_PAGE = 2048
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -154,6 +157,7 @@ def _build(main: Path, journal: Path, deadline: float) -> tuple[str, ...]:
     with _connection(main, create=True) as first:
         _patiently(lambda: first.execute("PRAGMA journal_mode = WAL").fetchall(), main, deadline)
         with _transaction(first, main, deadline), _connection(journal, create=True) as second:
+            second.execute(f"PRAGMA page_size = {_JOURNAL_PAGE}")  # takes effect in a file that is new
             _patiently(lambda: second.execute("PRAGMA journal_mode = WAL").fetchall(), journal, deadline)
             with _transaction(second, journal, deadline):
                 ours, theirs = _state(first), _state(second)

@@ -286,7 +286,7 @@ class Sqlite:
             return claims.holds(claim) and _finish(connection, row, rows)
 
         def end(connection: sqlite3.Connection) -> None:
-            connection.execute(JOURNAL["end_claim"], (claim.epoch, claim.run.uid, claim.owner))
+            connection.execute(JOURNAL["end_claim"], (claim.epoch,))
 
         def finished(operation: Operation[bool]) -> None:
             if operation.value:  # nobody waits for this: a claim that stays on an ended run is swept up later

@@ -155,7 +155,10 @@ class Operation(Promise[T]):
         self.keep(self.work(connection))
 
     def run_alone(self, connection: sqlite3.Connection) -> bool:
-        """Runs as a transaction of a single statement, which is quicker, if it can; whether it did."""
+        """Runs as a transaction of a single statement, which is quicker, if it can; whether it did.
+
+        One that can has no ``after``, and does no harm when it is run again after it had succeeded.
+        """
         return False
 
     def keep(self, value: T | Refusal) -> None:

@@ -2,8 +2,8 @@
 
 Nobody hops threads without need. A thread that waits commits the queue itself when nobody else is committing
 (leader/follower). A coroutine's loop commits at the end of its tick while commits are quick and few, which is cheaper
-than waking a thread; on a slow or busy disk, or for many operations, the writer's own thread does it. That thread also
-commits what nobody waits for, and copies the write-ahead log back into the database, off everybody's way.
+than waking a thread; on a slow or busy disk, or for many operations, the writer's own thread does it, which also commits
+what nobody waits for.
 
 Invariants: only the holder of ``_committing`` touches ``connection`` or removes from the queue; who lets go of it
 looks at the queue afterwards, and who enqueues tries to get it afterwards, so that no operation is left behind.
@@ -24,14 +24,14 @@ from semel.engine import points
 from semel.errors import StoreError
 
 from . import faults
-from .backlog import Backlog
+from .backlog import LARGE, Backlog
 from .ticket import Operation, Refusal, resolve, run_in_order
 
 _BLOCK_LOOP = 300e-6  # a loop commits itself while a small commit takes less than this, in seconds
 _INLINE_OPERATIONS = 24  # and while there are no more than this
+_ALONE = 8  # a loop's task is alone after so many commits of one operation
+_TURN = 1e-3  # how long such a task may keep the loop, in seconds
 _TICK = 0.05  # the longest that an operation lies in the queue which nobody waits for, in seconds
-_CHECKPOINT_BYTES = 4 << 20  # of log; below the automatic limit of ``connect``, so that commits need not do it
-_ROW_BYTES = 8 << 10  # what an operation adds to the log beside its own bytes, about
 
 
 class Writer:
@@ -48,7 +48,8 @@ class Writer:
         self._flushing: set[asyncio.AbstractEventLoop] = set()
         self._pace: float | None = None  # seconds for a small commit, lately
         self._landed = False
-        self._logged = 0
+        self._alone = 0  # commits in a row that a loop made for one operation
+        self._turn: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None, float] | None = None
         self._wake = threading.Lock()
         self._wake.acquire()
         self._urgent = False
@@ -69,9 +70,9 @@ class Writer:
 
     def lead(self, operation: Operation[Any]) -> None:
         """Returns when the operation is done: commits it here, or waits for the one who does."""
-        if self._committing.acquire(blocking=False):
+        if self._committing.acquire(False):
             try:
-                if not operation.done:
+                if not operation.done and not self._single():
                     self._batch(patient=True)
             finally:
                 self._committing.release()
@@ -81,7 +82,14 @@ class Writer:
             operation.block()
 
     def soon(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Sees to a commit after this tick of the loop, when all that is ready has queued what it has."""
+        """Sees to a commit: at once for a task that is alone, else after this tick of the loop.
+
+        By then all tasks that are ready have queued what they have. Whether a task is alone is known from the last
+        commits, and unlearnt as soon as two write in one tick. A task may go on at once for a millisecond, then the loop
+        has its turn.
+        """
+        if self._alone >= _ALONE and self._at_once(loop):
+            return
         if loop not in self._flushing:
             self._flushing.add(loop)
             loop.call_soon(self._flush, loop)
@@ -111,14 +119,41 @@ class Writer:
 
     # ------------------------------------------------------------------------------------------------ loop and thread
 
+    def _at_once(self, loop: asyncio.AbstractEventLoop) -> bool:
+        task, now, turn = asyncio.current_task(loop), time.perf_counter(), self._turn
+        if turn is None or turn[0] is not loop:
+            self._turn = (loop, task, now)
+            loop.call_soon(self._end_turn)
+        elif turn[1] is not task:
+            self._alone = 0
+            return False
+        elif now - turn[2] > _TURN:
+            return False
+        if not self._quick() or not self._committing.acquire(False):
+            return False
+        try:
+            return self._single(loop)
+        finally:
+            self._committing.release()
+            if self._queue:
+                self.kick()
+
+    def _end_turn(self) -> None:
+        self._turn = None
+
+    def _quick(self) -> bool:
+        return self._pace is not None and self._pace < _BLOCK_LOOP
+
     def _flush(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flushing.discard(loop)
         if not self._queue:
             return
-        quick = self._pace is not None and self._pace < _BLOCK_LOOP and len(self._queue) <= _INLINE_OPERATIONS
-        if quick and self._committing.acquire(blocking=False):
+        number = len(self._queue)
+        self._alone = self._alone + 1 if number == 1 else 0
+        if number <= _INLINE_OPERATIONS and self._quick() and self._committing.acquire(False):
             try:
-                self._batch(patient=False, home=loop)
+                if not self._single(loop):
+                    self._batch(patient=False, home=loop)
             finally:
                 self._committing.release()
         if self._queue:
@@ -137,39 +172,43 @@ class Writer:
             return
 
     def _serve(self) -> None:
-        seen: object = None
+        seen: Operation[Any] | None = None
+        roused = True
+        self._dozing = False
         while not self._closing:
-            self._dozing = seen is None and not self._queue
-            if self._dozing and not self._queue and not self._urgent:
-                self._wake.acquire()
-            else:
-                self._wake.acquire(timeout=_TICK)
-            self._dozing = False
+            if roused or seen is not None:
+                roused = self._wake.acquire(timeout=_TICK)
+            else:  # a whole tick without work: sleep until there is some
+                self._dozing = True
+                roused = bool(self._queue or self._urgent) or self._wake.acquire()
+                self._dozing = False
             head = self._queue.head()
-            if self._urgent or (head is not None and head is seen):
+            if self._urgent or (head is not None and head is seen and not roused):
                 self._urgent = False
                 while self._queue:
                     with self._committing:
                         self._batch(patient=True)
             seen = self._queue.head()
-            if self._logged > _CHECKPOINT_BYTES:
-                self._checkpoint()
-
-    def _checkpoint(self) -> None:
-        """Copies the log into the database: most of it beside the writers, the rest with them held up shortly."""
-        self._logged = 0
-        try:
-            helper = self._connect()
-            try:
-                helper.execute("PRAGMA wal_checkpoint(PASSIVE)")
-                with self._committing:
-                    helper.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            finally:
-                helper.close()
-        except (sqlite3.Error, StoreError):  # the automatic checkpoint of the writing connection reports what is wrong
-            return
 
     # --------------------------------------------------------------------------------------------------- one commit
+
+    def _single(self, home: asyncio.AbstractEventLoop | None = None) -> bool:
+        """The short way of a lone run: one operation, of one statement, in a queue of one. Whether it was that."""
+        operation = self._queue.only()
+        if operation is None or points.armed:
+            return False
+        started = time.perf_counter()
+        try:
+            if not operation.run_alone(self.connection):
+                return False
+        except Exception:  # still queued: the long way runs it again, and knows what to do
+            return False
+        self._queue.drop()
+        operation.done = True
+        if operation.latch is not None or operation.future_ is not None:
+            resolve((operation,), home)
+        self._measure(time.perf_counter() - started, 1, operation.weight)
+        return True
 
     def _batch(self, *, patient: bool, home: asyncio.AbstractEventLoop | None = None) -> None:
         """Commits one batch; the caller holds ``_committing``. One that is not patient leaves a busy file alone."""
@@ -187,7 +226,7 @@ class Writer:
             elif operations:
                 self._queue.put_back()
         if self._landed:
-            self._measure(time.perf_counter() - started, operations)
+            self._measure(time.perf_counter() - started, len(operations), sum([one.weight for one in operations]))
             for operation in operations:
                 if operation.after is not None:
                     operation.after(operation)
@@ -219,8 +258,6 @@ class Writer:
 
     def _attempt(self, operations: list[Operation[Any]], careful: bool) -> None:
         connection = self.connection
-        if len(operations) == 1 and not careful and not points.armed and operations[0].run_alone(connection):
-            return
         began = False
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -265,13 +302,9 @@ class Writer:
                 self.connection.close()
                 self.connection = fresh
 
-    def _measure(self, seconds: float, operations: list[Operation[Any]]) -> None:
-        size = sum([operation.weight for operation in operations])
-        self._logged += size + _ROW_BYTES * len(operations)
+    def _measure(self, seconds: float, number: int, size: int) -> None:
         self._queue.account(seconds, size)
-        if size < _ROW_BYTES * len(operations):
-            seconds -= 10e-6 * len(operations)
+        if size < LARGE:
+            seconds -= 10e-6 * number
             pace = self._pace
             self._pace = seconds if pace is None or seconds > _BLOCK_LOOP else pace + (seconds - pace) * 0.25
-        if self._logged > _CHECKPOINT_BYTES:
-            self._rouse()

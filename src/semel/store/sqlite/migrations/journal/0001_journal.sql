@@ -40,7 +40,7 @@ CREATE TABLE semel_owners (
     lease_until REAL NOT NULL
 ) WITHOUT ROWID;
 
--- Who drives which run. The epoch is never used again (AUTOINCREMENT), so one look-up by rowid is the whole fence.
+-- Who drives which run. An epoch is never used again (AUTOINCREMENT), so one look-up by rowid is the whole fence.
 -- A claim whose owner has no row is orphaned: its run is to be taken over.
 CREATE TABLE semel_claims (
     epoch INTEGER PRIMARY KEY AUTOINCREMENT,

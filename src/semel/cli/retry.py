@@ -1,0 +1,31 @@
+"""``semel retry``: a faulted run is delivered again."""
+
+from __future__ import annotations
+
+import click
+
+from .application import app_option, load_app
+from .group import DONE, NO
+
+
+@click.command("retry", short_help="Deliver a faulted run again.")
+@click.argument("run_id", metavar="RUN")
+@app_option
+@click.pass_context
+def command(ctx: click.Context, run_id: str, target: str | None) -> None:
+    """Deliver the faulted run with the id RUN again: its steps are found, and what failed runs again.
+
+    Exits with 1 if there is no such run, or if it has not faulted.
+    """
+    app = load_app(target)
+    try:
+        run = app.run(run_id)
+        again = run.retry()
+        status = run.status
+    finally:
+        app.close()
+    if again:
+        click.echo(f"the run {run_id} is pending again; a worker goes on with it")
+        ctx.exit(DONE)
+    click.echo(f"the run {run_id} is {status}; only a faulted run is delivered again", err=True)
+    ctx.exit(NO)

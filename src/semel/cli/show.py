@@ -1,0 +1,158 @@
+"""``semel show``: one run, its steps by path, its notes and its fault."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from .application import app_option, load_app
+from .group import DONE, NO
+from .moments import duration, iso, local
+from .output import console, print_json
+from .runs import STYLES, run_times, took
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from semel.app import App
+    from semel.store.interface import Note, Record, Run
+
+    from .values import StepOutcome
+
+Steps: TypeAlias = "list[tuple[Record, StepOutcome]]"
+
+_KINDS = {"result": "", "failure": "failed", "unrecordable": "not recordable", "cancelled": "cancelled"}
+
+
+@click.command("show", short_help="Show one run: steps, results, notes, fault.")
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@app_option
+@click.pass_context
+def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) -> None:
+    """Show the run with the id RUN: its steps by path, their times and results, its notes, and its fault.
+
+    Exits with 1 if there is no such run, or if it has faulted.
+    """
+    from .values import step_outcome
+
+    app = load_app(target)
+    try:
+        run = app.run(run_id)
+        row = app.store.get(run_id)
+        assert row is not None
+        steps = [(record, step_outcome(app.codec, record)) for record in run.steps()]
+        notes = run.notes()
+        if as_json:
+            print_json(_as_json(app, row, steps, notes))
+        else:
+            _print(app, row, steps, notes)
+    finally:
+        app.close()
+    ctx.exit(NO if row.status == "faulted" else DONE)
+
+
+def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, Any]:
+    from .values import arguments_text, value_text
+
+    return {
+        "id": row.id,
+        "workflow": row.workflow,
+        "registered": row.workflow in app.workflows,
+        "status": row.status,
+        **run_times(row),
+        "visits": row.visits,
+        "arguments": arguments_text(app.codec, row.args),
+        "result": value_text(app.codec, row.result) if row.status == "completed" else None,
+        "fault": row.fault,
+        "steps": [
+            {
+                "path": outcome.path,
+                "body": record.body,
+                "outcome": outcome.kind,
+                "value": outcome.text,
+                "awaited": record.awaited,
+                "delivery": record.delivery,
+                "started_at": iso(record.started_at),
+                "finished_at": iso(record.finished_at),
+            }
+            for record, outcome in steps
+        ],
+        "notes": [{"kind": note.kind, "path": note.path, "text": note.text, "at": iso(note.at)} for note in notes],
+    }
+
+
+def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
+    out = console(wide=True)
+    _print_run(out, app, row)
+    if steps:
+        _print_steps(out, row, steps)
+    else:
+        out.print("no steps are recorded")
+    _print_notes(out, notes)
+    if row.fault:
+        from rich.text import Text
+
+        out.print()
+        out.print(Text("fault", "bold red"))
+        out.print(row.fault.rstrip(), soft_wrap=True)
+        out.print()
+        out.print(Text(f"mend it, then: semel retry {row.id}", "dim"), soft_wrap=True)
+
+
+def _print_run(out: Console, app: App, row: Run) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from .values import arguments_text, value_text
+
+    workflow = Text(row.workflow)
+    if row.workflow not in app.workflows:
+        workflow.append("  (the app does not register it; the run waits for a worker that does)", "yellow")
+    facts: list[tuple[str, str | Text]] = [
+        ("run", Text(row.id, "bold")),
+        ("workflow", workflow),
+        ("status", Text(row.status, STYLES[row.status])),
+        ("arguments", arguments_text(app.codec, row.args)),
+    ]
+    if row.status == "completed":
+        facts.append(("result", value_text(app.codec, row.result)))
+    facts.append(("created", local(row.created_at)))
+    if row.finished_at is not None:
+        facts.append(("ended", f"{local(row.finished_at)}, after {duration(took(row))}"))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in facts:
+        grid.add_row(name, value)
+    out.print(grid)
+
+
+def _print_steps(out: Console, row: Run, steps: Steps) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("step", overflow="fold")
+    table.add_column("at", justify="right", no_wrap=True)
+    table.add_column("took", justify="right", no_wrap=True)
+    table.add_column("try", justify="right", no_wrap=True)
+    table.add_column("result", overflow="fold")
+    for record, outcome in steps:
+        result = Text(outcome.text)
+        if outcome.kind != "result":
+            result = Text(f"{_KINDS[outcome.kind]}: ", "red") + result
+        at = duration(record.started_at - row.created_at)
+        spent = duration(record.finished_at - record.started_at)
+        table.add_row(outcome.path, f"+{at}", spent, str(record.delivery), result)
+    out.print(table)
+
+
+def _print_notes(out: Console, notes: list[Note]) -> None:
+    from rich.text import Text
+
+    for note in notes:
+        head = f"{note.kind}: {note.path}" if note.path else note.kind
+        out.print(Text.assemble((head, "yellow"), f"\n  {note.text} ({local(note.at)})"), soft_wrap=True)

@@ -1,0 +1,81 @@
+"""The hidden names of a twin, and small builders of nodes that use them.
+
+None is an identifier, so no user code can use one by chance. Each node is placed where the user's own expression is, so
+that tracebacks, coverage and breakpoints show nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T", bound=ast.AST)
+
+PATH = ".p"
+
+CALL = ".c"
+AWAITED = ".ca"
+FRAMED = ".f"
+FRAMED_AWAITED = ".fa"
+ARGUMENT = ".a"
+STARRED = ".as"
+KEYWORDS = ".ak"
+NUMBERED = ".e"
+NUMBERED_ASYNC = ".ea"
+ITERATED = ".i"
+ITERATED_ASYNC = ".ia"
+ENTERED = ".w"
+ENTERED_ASYNC = ".wa"
+UNHIDDEN = ".h"
+
+HELPERS = (
+    *(CALL, AWAITED, FRAMED, FRAMED_AWAITED, ARGUMENT, STARRED, KEYWORDS),
+    *(NUMBERED, NUMBERED_ASYNC, ITERATED, ITERATED_ASYNC, ENTERED, ENTERED_ASYNC, UNHIDDEN),
+)
+
+
+def placed(new: T, at: ast.AST) -> T:
+    """Gives ``new`` the position of ``at``."""
+    return ast.copy_location(new, at)
+
+
+def load(name: str, at: ast.AST) -> ast.Name:
+    return placed(ast.Name(name, ast.Load()), at)
+
+
+def store(name: str, at: ast.AST) -> ast.Name:
+    return placed(ast.Name(name, ast.Store()), at)
+
+
+def helper(name: str, arguments: Sequence[ast.expr], at: ast.AST) -> ast.Call:
+    """A call of a hidden helper."""
+    return placed(ast.Call(load(name, at), list(arguments), []), at)
+
+
+def with_path(name: str, first: ast.expr, passes: Sequence[str], at: ast.AST) -> ast.Call:
+    """``helper(.p, first, *passes)``."""
+    return helper(name, [load(PATH, at), first, *[load(number, at) for number in passes]], at)
+
+
+def number(value: int, at: ast.AST) -> ast.Constant:
+    return placed(ast.Constant(value), at)
+
+
+def advanced(counter: str, at: ast.AST) -> ast.NamedExpr:
+    """``(counter := counter + 1)``."""
+    return placed(ast.NamedExpr(store(counter, at), advance(counter, at)), at)
+
+
+def advance(counter: str, at: ast.AST) -> ast.BinOp:
+    """``counter + 1``."""
+    return placed(ast.BinOp(load(counter, at), placed(ast.Add(), at), number(1, at)), at)
+
+
+def assign(name: str, value: ast.expr, at: ast.AST) -> ast.Assign:
+    return placed(ast.Assign([store(name, at)], value), at)
+
+
+def pair(counter: str, target: ast.expr) -> ast.Tuple:
+    """The loop target ``(counter, target)``."""
+    return placed(ast.Tuple([store(counter, target), target], ast.Store()), target)

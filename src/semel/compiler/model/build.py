@@ -1,0 +1,163 @@
+"""Builds the program model from source text, without importing any of it."""
+
+from __future__ import annotations
+
+import ast
+import os.path
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from . import foreign, texts
+from .callees import Callees
+from .data import Body, Class, Function, Model, Module, Parameter, Place, Unreadable
+from .discover import Source, parse
+from .infer import Inference, is_property
+from .program import Program
+from .scan import FunctionScan
+from .scopes import ClassRecord, FunctionRecord, ModuleRecord, declare
+
+#: Enough for a long chain of ``elif`` or ``+``, which the tree nests.
+_RECURSION = 20_000
+
+
+def build(sources: Iterable[Source]) -> Model:
+    """The model of the program that the sources are."""
+    with _deep_recursion():
+        modules, unreadable = _declared(sources)
+        program = Program(modules)
+        return _Builder(program).model(unreadable)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _declared(sources: Iterable[Source]) -> tuple[list[ModuleRecord], list[Unreadable]]:
+    modules: list[ModuleRecord] = []
+    unreadable: list[Unreadable] = []
+    names: dict[str, int] = {}
+    for source in sources:
+        if source.fault is not None:
+            unreadable.append(Unreadable(Place(source.file, 1, 1), source.fault))
+            continue
+        try:
+            tree = parse(source)
+        except SyntaxError as error:
+            line, column = max(error.lineno or 1, 1), max(error.offset or 1, 1)
+            unreadable.append(Unreadable(Place(source.file, line, column), error.msg))
+            continue
+        count = names[source.module] = names.get(source.module, 0) + 1
+        name = f"{source.module}~{count}" if count > 1 else source.module
+        is_package = os.path.basename(source.file) == "__init__.py"
+        module = ModuleRecord(name, source.file, source.text, tree, is_package=is_package)
+        declare(module)
+        modules.append(module)
+    return modules, unreadable
+
+
+class _Builder:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.callees = Callees(Inference(program))
+        self.inlined: set[FunctionRecord] = set()
+        self.functions: dict[str, Function] = {}
+        self.bodies: dict[str, Place] = {}
+
+    def model(self, unreadable: list[Unreadable]) -> Model:
+        for module in self.program.modules:
+            self.module(module)
+        bodies = tuple(Body(function, place) for function, place in self.bodies.items() if function in self.functions)
+        return Model(
+            modules={m.name: Module(m.name, m.file, m.text) for m in self.program.modules},
+            classes={cls.id: self.cls(cls) for cls in self.program.classes},
+            functions=self.functions,
+            bodies=bodies,
+            unreadable=tuple(unreadable),
+        )
+
+    def module(self, module: ModuleRecord) -> None:
+        # An outer function stands before the lambdas in it, so those given to `once` are known when their turn comes.
+        for record in [module.body, *module.functions]:
+            if record not in self.inlined:
+                self.functions[record.id] = self.function(record)
+            for decorator in record.decorators:
+                if self.is_workflow(decorator, record):
+                    self.bodies.setdefault(record.id, texts.place(module, decorator))
+
+    def is_workflow(self, decorator: ast.expr, record: FunctionRecord) -> bool:
+        func = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(func, ast.Attribute) or func.attr != "workflow":
+            return False
+        return self.callees.is_app(func.value, record.parent, surely=False)
+
+    def function(self, record: FunctionRecord) -> Function:
+        scan = FunctionScan(record, self.callees, self.inlined)
+        flow = scan.run()
+        found = scan.found
+        module, node = record.module, record.node
+        for registered, call in found.registered:
+            self.bodies.setdefault(registered, texts.place(module, call))
+        named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        returns = node.returns if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        return Function(
+            id=record.id,
+            module=module.name,
+            qualname=record.qualname,
+            place=Place(module.file, 1, 1) if isinstance(node, ast.Module) else texts.place(module, node),
+            end_line=len(module.lines) if isinstance(node, ast.Module) else node.end_lineno or node.lineno,
+            parameters=_parameters(module, node),
+            returns=texts.text(module, returns) if returns is not None else None,
+            is_async=isinstance(node, ast.AsyncFunctionDef),
+            is_generator=bool(record.yielded),
+            kind=("method" if record.owner else "function")
+            if named
+            else "lambda"
+            if isinstance(node, ast.Lambda)
+            else "module",
+            owner=record.owner.id if record.owner is not None else None,
+            decorators=tuple(texts.text(module, decorator) for decorator in record.decorators),
+            cached_by=next(iter(sorted(self.callees.decorator_names(record) & foreign.CACHES)), None),
+            is_property=is_property(record),
+            leaves=self.callees.leaves(record),
+            steps=tuple(found.steps),
+            calls=tuple(found.calls),
+            loops=tuple(found.loops),
+            flow=flow,
+            never_returns=frozenset(found.never_returns),
+        )
+
+    def cls(self, record: ClassRecord) -> Class:
+        bases = self.program.bases(record)
+        attributes = {}
+        for name, bindings in record.attributes.items():
+            for binding in bindings:
+                if binding.kind == "annotated" and binding.node is not None:
+                    attributes[name] = texts.text(record.module, binding.node)
+        return Class(
+            id=record.id,
+            module=record.module.name,
+            qualname=record.qualname,
+            place=texts.place(record.module, record.node),
+            bases=tuple(base if isinstance(base, str) else base.id for base in bases),
+            methods={name: method.id for name, method in record.methods.items()},
+            attributes=attributes,
+            is_protocol=self.program.is_protocol(record),
+            is_dataclass=self.program.is_dataclass(record),
+        )
+
+
+def _parameters(module: ModuleRecord, node: ast.AST) -> tuple[Parameter, ...]:
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return ()
+    arguments = node.args
+    given = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    return tuple(
+        Parameter(a.arg, texts.text(module, a.annotation) if a.annotation is not None else None) for a in given if a
+    )

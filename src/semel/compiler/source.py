@@ -1,0 +1,137 @@
+"""From a running function to its syntax tree: files are read and indexed once, nodes found by name and first line.
+
+A file's source is taken from the snapshot that ``preload`` made, else from the disk, the module's loader (zip files)
+or ``linecache`` (IPython, doctest, the REPL). An index is trusted, and kept for ever, once the code of one of its
+functions was found equal to the running code; until then a file that changed is read again.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import linecache
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from types import CodeType
+from typing import Any, cast
+
+from .packages import is_user_module
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A function's node and the name of the class that encloses it, if any (for mangled names and ``super``)."""
+
+    node: FunctionNode
+    within_class: str | None
+
+
+@dataclass(slots=True)
+class SourceFile:
+    """One parsed file. ``exact`` says that compiling its nodes must give the running code."""
+
+    functions: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
+    exact: bool = True
+    trusted: bool = False
+
+
+class NoSource(Exception):
+    """There is no source for this code."""
+
+
+_files: dict[str, SourceFile] = {}
+_snapshots: dict[str, str] = {}
+
+
+def preload() -> None:
+    """Reads the sources of all user modules that are loaded, so that a file edited later does not disturb them."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and is_user_module(name) and file not in _snapshots and file not in _files:
+            text = _read(file, vars(module))
+            if text is not None:
+                _snapshots[file] = text
+
+
+def file_of(code: CodeType, module_globals: dict[str, Any]) -> SourceFile:
+    """The parsed file that the code was compiled from.
+
+    Raises:
+        NoSource: there is none, or it cannot be parsed.
+    """
+    name = code.co_filename
+    known = _files.get(name)
+    if known is None:
+        known = _parse(name, module_globals)
+        _files[name] = known
+    return known
+
+
+def distrust(code: CodeType) -> None:
+    """Forgets a file that proved to differ from the running code, unless it fitted before."""
+    known = _files.get(code.co_filename)
+    if known is not None and not known.trusted:
+        del _files[code.co_filename]
+        _snapshots.pop(code.co_filename, None)
+
+
+def _parse(name: str, module_globals: dict[str, Any]) -> SourceFile:
+    text = _snapshots.get(name)
+    if text is None:
+        text = _read(name, module_globals)
+    if text is None:
+        raise NoSource
+    try:
+        tree = ast.parse(text, name)
+    except (SyntaxError, ValueError) as error:
+        raise NoSource from error
+    file = SourceFile()
+    hook = module_globals.get("__loader__")
+    if type(hook).__module__ == "_pytest.assertion.rewrite":
+        file.exact = _rewrite_asserts(tree, text, name, hook)
+    _index(tree, file, None)
+    return file
+
+
+def _read(name: str, module_globals: dict[str, Any]) -> str | None:
+    try:
+        return importlib.util.decode_source(FilePath(name).read_bytes())
+    except (OSError, ValueError, SyntaxError):
+        pass
+    module = module_globals.get("__name__")
+    get_source = getattr(module_globals.get("__loader__"), "get_source", None)
+    if get_source is not None and not name.startswith("<"):
+        try:
+            return cast("str | None", get_source(module))
+        except (ImportError, OSError):
+            pass
+    return "".join(linecache.getlines(name, module_globals)) or None
+
+
+def _rewrite_asserts(tree: ast.Module, text: str, name: str, hook: Any) -> bool:
+    """What pytest did to the module when it was imported; False if that cannot be repeated."""
+    try:
+        from _pytest.assertion.rewrite import rewrite_asserts
+
+        rewrite_asserts(tree, text.encode(), name, hook.config)
+    except Exception:
+        return False
+    return True
+
+
+def _index(node: ast.AST, file: SourceFile, within: str | None) -> None:
+    for child in ast.iter_child_nodes(node):
+        inner = within
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = child.decorator_list[0].lineno if child.decorator_list else child.lineno
+            file.functions.setdefault((child.name, first), []).append(Found(child, within))
+        elif isinstance(child, ast.Lambda):
+            file.functions.setdefault(("<lambda>", child.lineno), []).append(Found(child, within))
+        elif isinstance(child, ast.ClassDef):
+            # Decorators and bases belong to the scope round the class, but no name in them can be mangled differently
+            # in a way that a function found there would show.
+            inner = child.name
+        _index(child, file, inner)

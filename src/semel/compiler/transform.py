@@ -1,0 +1,424 @@
+"""Turns the syntax tree of one function into that of its twin.
+
+Calls go through a helper that looks at the real callee, loops count their passes, ``with`` looks at the context
+manager. Functions, lambdas and methods defined inside stay as they are: they are twinned when they are called.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import hidden
+from .hidden import load, placed, with_path
+from .pure import PURE_NAMES, PURE_WITHOUT_KEY, SEES_LOCALS
+from .source import FunctionNode
+
+_MAY_BE_FUNCTION = (
+    *(ast.Name, ast.Attribute, ast.Lambda, ast.Call, ast.Subscript, ast.IfExp, ast.BoolOp, ast.NamedExpr),
+    *(ast.Await, ast.Yield, ast.YieldFrom),
+)
+_RUNS_CODE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp, ast.Starred)
+_PLAIN_ITERABLES = (ast.List, ast.Tuple, ast.Dict, ast.Constant, ast.JoinedStr, ast.ListComp, ast.DictComp)
+_PLAIN_MAKERS = frozenset({"range", "enumerate", "zip", "list", "tuple", "dict", "sorted", "reversed", "str", "bytes"})
+
+
+def transform(node: FunctionNode, module_globals: dict[str, Any], free: Iterable[str], is_user: Callable[[object], bool]) -> FunctionNode | None:
+    """A copy of ``node`` that takes the path as a hidden first argument; None if nothing in it could reach a step.
+
+    ``is_user`` says of an object that the function's module holds whether it is a user function or class: a hint on
+    which of two equal ways to call it is quicker.
+    """
+    twin = copy.deepcopy(node)
+    first = _first_argument(twin)
+    twin.args.posonlyargs.insert(0, placed(ast.arg(hidden.PATH), twin))
+    worker = _Transformer(_bound_names(node) | set(free), module_globals, is_user, first)
+    if isinstance(twin, ast.Lambda):
+        twin.body = worker.visit(twin.body)
+    else:
+        twin.body = worker.block(twin.body)
+    return twin if worker.emitted else None
+
+
+def _first_argument(node: FunctionNode) -> str | None:
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    return arguments[0].arg if arguments else None
+
+
+def _bound_names(node: ast.AST) -> set[str]:
+    """Every name that the function or anything in it binds: a builtin of that name may not be what is called."""
+    names: set[str] = set()
+    for child in ast.walk(node):
+        match child:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=asname):
+                names.add(asname or name.partition(".")[0])
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                names.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                names.add(name)
+    return names
+
+
+class _Transformer(ast.NodeTransformer):
+    def __init__(
+        self, bound: set[str], module_globals: dict[str, Any], is_user: Callable[[object], bool], first: str | None
+    ) -> None:
+        self.emitted = 0  # how many helpers could reach a step
+        self._bound = bound
+        self._globals = module_globals
+        self._is_user = is_user
+        self._first = first
+        self._passes: list[str] = []
+        self._framed = 0  # above 0 where a hidden variable cannot be assigned in an expression
+        self._class_counters: list[list[str]] = []  # counters of loops in class bodies, innermost class last
+        self._names = 0
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            result: ast.stmt | list[ast.stmt] = self.visit(statement)
+            done.extend(result if isinstance(result, list) else [result])
+        return done
+
+    def _fresh(self, kind: str) -> str:
+        self._names += 1
+        return f".{kind}{self._names}"
+
+    def _counter(self) -> str:
+        name = self._fresh("n")
+        if self._class_counters:
+            self._class_counters[-1].append(name)
+        return name
+
+    # --------------------------------------------------------------------------------------------------------------- calls
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+        return self._call(node, awaited=False)
+
+    def visit_Await(self, node: ast.Await) -> ast.expr:  # noqa: N802
+        if isinstance(node.value, ast.Call):
+            node.value = self._call(node.value, awaited=True)
+            return node
+        self.generic_visit(node)
+        return node
+
+    def _call(self, node: ast.Call, *, awaited: bool) -> ast.expr:
+        if self._is_zero_argument_super(node):
+            assert self._first is not None
+            node.args = [load("__class__", node), load(self._first, node)]
+            return node
+        untouched, sees_locals = self._is_untouched(node), self._sees_locals(node)
+        if untouched:
+            self.generic_visit(node)
+            return hidden.helper(hidden.UNHIDDEN, [node], node) if sees_locals else node
+        at = _call_position(node)
+        function: ast.expr = self.visit(node.func)
+        framed = bool(self._framed) or self._is_surely_user(node.func)
+        name = (hidden.FRAMED_AWAITED if awaited else hidden.FRAMED) if framed else None
+        name = name or (hidden.AWAITED if awaited else hidden.CALL)
+        self.emitted += 1
+        callee: ast.expr = with_path(name, function, self._passes, function)
+        if not framed and any(_matters(argument) for argument in (*node.args, *(k.value for k in node.keywords))):
+            site = self._fresh("s")
+            callee = placed(ast.NamedExpr(hidden.store(site, callee), callee), callee)
+            node.args = [self._argument(argument, site) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = self._keyword(keyword, site)
+        else:
+            node.args = [self.visit(argument) for argument in node.args]
+            for keyword in node.keywords:
+                keyword.value = self.visit(keyword.value)
+        node.func = callee
+        return placed(node, at)
+
+    def _argument(self, argument: ast.expr, site: str) -> ast.expr:
+        """An argument that foreign code may call back, or that may run code before the callee is called."""
+        wrap = _matters(argument)
+        visited: ast.expr = self.visit(argument)
+        if isinstance(visited, ast.Starred):
+            visited.value = hidden.helper(hidden.STARRED, [load(site, visited), visited.value], visited.value)
+            return visited
+        return hidden.helper(hidden.ARGUMENT, [load(site, visited), visited], visited) if wrap else visited
+
+    def _keyword(self, keyword: ast.keyword, site: str) -> ast.expr:
+        wrap = keyword.arg is None or _matters(keyword.value)
+        visited: ast.expr = self.visit(keyword.value)
+        name = hidden.KEYWORDS if keyword.arg is None else hidden.ARGUMENT
+        return hidden.helper(name, [load(site, visited), visited], visited) if wrap else visited
+
+    def _is_global(self, name: str) -> bool:
+        return name not in self._bound
+
+    def _is_builtin(self, name: str) -> bool:
+        return self._is_global(name) and name not in self._globals
+
+    def _is_zero_argument_super(self, node: ast.Call) -> bool:
+        return (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "super"
+            and not node.args
+            and not node.keywords
+            and self._first is not None
+            and self._is_builtin("super")
+        )
+
+    def _is_untouched(self, node: ast.Call) -> bool:
+        function = node.func
+        if isinstance(function, ast.Name):
+            name = function.id
+            if name.startswith("@"):
+                return True
+            if not self._is_builtin(name):
+                return False
+            if name in PURE_NAMES or name == "super":
+                return True
+            return name in PURE_WITHOUT_KEY and not node.keywords
+        if isinstance(function, ast.Attribute):
+            owner = function.value
+            if isinstance(owner, ast.Name):
+                return owner.id.startswith("@")  # pytest's own names in rewritten asserts
+            return isinstance(owner, ast.Constant | ast.JoinedStr)
+        return False
+
+    def _sees_locals(self, node: ast.Call) -> bool:
+        return (
+            isinstance(node.func, ast.Name)
+            and node.func.id in SEES_LOCALS
+            and not node.args
+            and not self._class_counters
+            and self._is_builtin(node.func.id)
+        )
+
+    def _is_surely_user(self, function: ast.expr) -> bool:
+        if isinstance(function, ast.Name):
+            return self._is_global(function.id) and self._is_user(self._globals.get(function.id))
+        return isinstance(function, ast.Attribute) and (
+            isinstance(function.value, ast.Name) and function.value.id == self._first and self._first in ("self", "cls")
+        )
+
+    # --------------------------------------------------------------------------------------------------------------- loops
+
+    def visit_For(self, node: ast.For) -> ast.stmt:  # noqa: N802
+        return self._for(node, hidden.NUMBERED, hidden.ITERATED)
+
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:  # noqa: N802
+        return self._for(node, hidden.NUMBERED_ASYNC, hidden.ITERATED_ASYNC)
+
+    def _for(self, node: ast.For | ast.AsyncFor, numbered: str, iterated: str) -> ast.stmt:
+        plain = self._is_plain_iterable(node.iter)
+        iterable: ast.expr = self.visit(node.iter)
+        counter = self._counter()
+        self._passes.append(counter)
+        before = self.emitted
+        node.target = self.visit(node.target)
+        node.body = self.block(node.body)
+        self._passes.pop()
+        if self.emitted > before:
+            node.target = hidden.pair(counter, node.target)
+            node.iter = with_path(numbered, iterable, self._passes, iterable)
+        elif plain:
+            node.iter = iterable
+        else:
+            node.iter = with_path(iterated, iterable, self._passes, iterable)
+            self.emitted += 1
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:  # noqa: N802
+        counter = self._counter()
+        self._passes.append(counter)
+        before = self.emitted
+        test: ast.expr = self.visit(node.test)
+        node.body = self.block(node.body)
+        self._passes.pop()
+        node.orelse = self.block(node.orelse)
+        node.test = test
+        if self.emitted == before:
+            return [node]
+        if isinstance(test, ast.Constant):
+            # A constant test leaves no code to count in; the first statement's line is the first that each pass runs.
+            first = _first_line(node.body[0])
+            node.body.insert(0, hidden.assign(counter, hidden.advance(counter, first), first))
+        else:
+            passed = placed(
+                ast.Compare(hidden.advanced(counter, test), [ast.Lt()], [hidden.number(0, test)]), test
+            )
+            node.test = placed(ast.BoolOp(ast.Or(), [passed, test]), test)
+        return [hidden.assign(counter, hidden.number(-1, node.test), node.test), node]
+
+    def _is_plain_iterable(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id in _PLAIN_MAKERS and self._is_builtin(node.func.id)
+        return isinstance(node, _PLAIN_ITERABLES)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:  # noqa: N802
+        return self._comprehension(node, ("elt",))
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:  # noqa: N802
+        return self._comprehension(node, ("elt",))
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:  # noqa: N802
+        return self._comprehension(node, ("key", "value"))
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:  # noqa: N802
+        return self._comprehension(node, ("elt",), late=True)
+
+    def _comprehension(self, node: Any, parts: tuple[str, ...], *, late: bool = False) -> ast.expr:
+        generators: list[ast.comprehension] = node.generators
+        outer = list(self._passes)
+        plain = [self._is_plain_iterable(generator.iter) for generator in generators]
+        self._framed += 1
+        generators[0].iter = self.visit(generators[0].iter)
+        frozen = [self._fresh("q") for _ in outer] if late else outer
+        self._passes = list(frozen)
+        before = self.emitted
+        counters: list[str] = []
+        enclosing: list[list[str]] = []
+        for index, generator in enumerate(generators):
+            if index:
+                generator.iter = self.visit(generator.iter)
+            enclosing.append(list(self._passes))
+            counters.append(self._fresh("n"))
+            self._passes.append(counters[-1])
+            generator.target = self.visit(generator.target)
+            generator.ifs = [self.visit(test) for test in generator.ifs]
+        for part in parts:
+            setattr(node, part, self.visit(getattr(node, part)))
+        used = self.emitted > before
+        self._passes = outer
+        self._framed -= 1
+        for index, generator in enumerate(generators):
+            passes = enclosing[index] if index else outer
+            self._number(generator, counters[index], passes, used=used, plain=plain[index])
+        if late and used and outer:
+            self._freeze(generators, outer, frozen)
+        return node  # type: ignore[no-any-return]
+
+    def _number(
+        self, generator: ast.comprehension, counter: str, passes: list[str], *, used: bool, plain: bool
+    ) -> None:
+        iterable = generator.iter
+        if used:
+            generator.target = hidden.pair(counter, generator.target)
+            name = hidden.NUMBERED_ASYNC if generator.is_async else hidden.NUMBERED
+        elif plain:
+            return
+        else:
+            name = hidden.ITERATED_ASYNC if generator.is_async else hidden.ITERATED
+            self.emitted += 1
+        generator.iter = with_path(name, iterable, passes, iterable)
+
+    def _freeze(self, generators: list[ast.comprehension], outer: list[str], frozen: list[str]) -> None:
+        """A generator expression runs later, when the loops round it have gone on: it keeps the passes of its making."""
+        first = generators[0]
+        at = first.iter
+        items = self._fresh("q")
+        target = placed(ast.Tuple([hidden.store(name, at) for name in (*frozen, items)], ast.Store()), at)
+        kept = placed(ast.Tuple([*[load(name, at) for name in outer], first.iter], ast.Load()), at)
+        once = placed(ast.Tuple([kept], ast.Load()), at)
+        first.iter = load(items, at)
+        generators.insert(0, ast.comprehension(target, once, [], 0))
+
+    # ---------------------------------------------------------------------------------------------------------------- with
+
+    def visit_With(self, node: ast.With) -> ast.stmt:  # noqa: N802
+        return self._with(node, hidden.ENTERED)
+
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:  # noqa: N802
+        return self._with(node, hidden.ENTERED_ASYNC)
+
+    def _with(self, node: ast.With | ast.AsyncWith, name: str) -> ast.stmt:
+        for item in node.items:
+            manager: ast.expr = self.visit(item.context_expr)
+            item.context_expr = with_path(name, manager, self._passes, manager)
+            self.emitted += 1
+            if item.optional_vars is not None:
+                item.optional_vars = self.visit(item.optional_vars)
+        node.body = self.block(node.body)
+        return node
+
+    # ---------------------------------------------------------------------------------------------------------- inner scopes
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:  # noqa: N802
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._defaults(node)
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:  # noqa: N802
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._defaults(node)
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
+        self._defaults(node)
+        return node
+
+    def _defaults(self, node: FunctionNode) -> None:
+        generic = bool(getattr(node, "type_params", None))
+        self._framed += generic
+        node.args.defaults = [self.visit(default) for default in node.args.defaults]
+        node.args.kw_defaults = [default and self.visit(default) for default in node.args.kw_defaults]
+        self._framed -= generic
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:  # noqa: N802
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        self._framed += 1
+        node.bases = [self.visit(base) for base in node.bases]
+        for keyword in node.keywords:
+            keyword.value = self.visit(keyword.value)
+        self._class_counters.append([])
+        node.body = self.block(node.body)
+        counters = self._class_counters.pop()
+        self._framed -= 1
+        if not counters:
+            return [node]
+        # Counters of loops in the class body are variables of the function, so that the class does not hold them.
+        at = _first_line(node)
+        documented = ast.get_docstring(node, clean=False) is not None
+        node.body.insert(int(documented), placed(ast.Nonlocal(counters), node))
+        if self._class_counters:
+            self._class_counters[-1].extend(counters)
+            return [node]
+        return [*[hidden.assign(name, hidden.number(-1, at), at) for name in counters], node]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
+        node.target = self.visit(node.target)
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_TypeAlias(self, node: ast.stmt) -> ast.stmt:  # noqa: N802
+        return node
+
+
+def _matters(argument: ast.expr) -> bool:
+    if isinstance(argument, ast.Starred):
+        return True
+    if isinstance(argument, _MAY_BE_FUNCTION):
+        return True
+    return any(isinstance(child, _RUNS_CODE) for child in ast.walk(argument))
+
+
+def _first_line(statement: ast.stmt) -> ast.AST:
+    """What a statement runs first."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return decorators[0] if decorators else statement
+
+
+def _call_position(node: ast.Call) -> ast.AST:
+    """Where the interpreter places a call: one of a method on a line of its own begins at the method's name."""
+    function = node.func
+    if not isinstance(function, ast.Attribute) or node.lineno == function.end_lineno:
+        return node
+    assert function.end_lineno is not None
+    assert function.end_col_offset is not None
+    moved = placed(ast.Constant(None), node)
+    moved.lineno = function.end_lineno
+    moved.col_offset = function.end_col_offset - len(function.attr)
+    return moved

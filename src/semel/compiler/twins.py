@@ -1,0 +1,171 @@
+"""Twins: made once per code object, and given the closure, defaults and names of the function that is called.
+
+Templates are kept by the id of the code, which they hold alive: hashing a code object costs a microsecond.
+"""
+
+from __future__ import annotations
+
+import threading
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType
+from typing import Any
+
+from ..errors import CannotCompile
+from . import hidden
+from .build import compile_node, same_code
+from .packages import is_user_class, is_user_function
+from .source import Found, NoSource, distrust, file_of
+from .transform import transform
+
+#: The hidden variables of every twin, filled by the modules that define what they hold.
+cells: dict[str, CellType] = {name: CellType() for name in hidden.HELPERS}
+
+#: Handlers of functions that are called in another way in a twin.
+intrinsics: dict[object, Any] = {}
+
+
+class Template:
+    """What a code object's twins have in common. ``code`` is None for a leaf, whose twin is the function itself."""
+
+    __slots__ = ("code", "name", "original", "_cells")
+
+    def __init__(self, original: CodeType, code: CodeType | None) -> None:
+        self.original = original
+        self.code = code
+        self._cells: list[CellType | int] = []
+        if code is not None:
+            free = original.co_freevars
+            self._cells = [cells[name] if name in cells else free.index(name) for name in code.co_freevars]
+
+    def twin(self, function: FunctionType) -> FunctionType:
+        """The twin of one function of this code."""
+        assert self.code is not None
+        own: Any = function.__closure__
+        closure = tuple([own[cell] if type(cell) is int else cell for cell in self._cells])
+        twin = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, closure)
+        if function.__kwdefaults__ is not None:
+            twin.__kwdefaults__ = function.__kwdefaults__
+        if function.__qualname__ != self.code.co_qualname:
+            twin.__qualname__ = function.__qualname__
+        return twin
+
+
+_templates: dict[int, Template] = {}
+_without_source: dict[int, CodeType] = {}
+_twin_codes: dict[int, CodeType] = {}
+_names: dict[str, str] = {}
+_lock = threading.RLock()
+
+
+def segment(qualname: str) -> str:
+    """The segment of a function: its qualified name without ``<locals>``."""
+    name = _names.get(qualname)
+    if name is None:
+        name = qualname.replace("<locals>.", "")
+        for char in "%/#[]~!":
+            if char in name:
+                name = name.replace(char, f"%{ord(char):02X}")
+        if len(_names) < 100_000:
+            _names[qualname] = name
+    return name
+
+
+def template_of(function: FunctionType) -> Template | None:
+    """The template of a user function; None for foreign code and for user code that has no source.
+
+    Raises:
+        CannotCompile: the source changed under the process.
+    """
+    code = function.__code__
+    known = _templates.get(id(code))
+    if known is not None:
+        return known
+    if id(code) in _without_source or not is_user_function(function):
+        return None
+    try:
+        return _build(function)
+    except NoSource:
+        _without_source[id(code)] = code
+        return None
+
+
+def demand_template(function: FunctionType) -> Template:
+    """The template of a function that must have one.
+
+    Raises:
+        CannotCompile: it has none.
+    """
+    code = function.__code__
+    known = _templates.get(id(code))
+    if known is not None:
+        return known
+    try:
+        return _build(function)
+    except NoSource:
+        raise CannotCompile(
+            f"{_place(function)} cannot be made durable, because its source is not there: it was made by exec, or only "
+            f"its .pyc is installed. Put the function into a module, and install the module's .py file"
+        ) from None
+
+
+def is_twin_code(code: CodeType) -> bool:
+    """Whether a running code object is a twin's."""
+    return id(code) in _twin_codes
+
+
+def has_no_source(code: CodeType) -> bool:
+    """Whether a user function of this code was met that has no source."""
+    return id(code) in _without_source
+
+
+def _build(function: FunctionType) -> Template:
+    code = function.__code__
+    with _lock:
+        known = _templates.get(id(code))
+        if known is not None:
+            return known
+        file = file_of(code, function.__globals__)
+        found = _choose(function, file.functions.get((code.co_name, code.co_firstlineno), []), exact=file.exact)
+        if found is None:
+            distrust(code)
+            if code.co_filename.startswith("<"):
+                raise NoSource
+            raise CannotCompile(
+                f"{_place(function)} cannot be made durable: the file changed while the process runs, and the function "
+                f"there is no longer the one that is loaded. Restart the process"
+            )
+        file.trusted = True
+        node = transform(found.node, function.__globals__, code.co_freevars, _is_user)
+        compiled = compile_node(found, node, code, hidden.HELPERS) if node is not None else None
+        template = Template(code, compiled)
+        if compiled is not None:
+            _twin_codes[id(compiled)] = compiled
+        _templates[id(code)] = template
+        return template
+
+
+def _choose(function: FunctionType, candidates: list[Found], *, exact: bool) -> Found | None:
+    """The node whose code is the running code; of several (lambdas on one line), the one at its very place."""
+    code = function.__code__
+    if not exact:
+        return candidates[0] if candidates else None
+    fitting: list[tuple[Found, CodeType]] = []
+    for found in candidates:
+        compiled = compile_node(found, found.node, code)
+        if same_code(compiled, code):
+            fitting.append((found, compiled))
+    if len(fitting) > 1:
+        place = list(code.co_positions())
+        fitting.sort(key=lambda fit: list(fit[1].co_positions()) != place)
+    return fitting[0][0] if fitting else None
+
+
+def _is_user(value: object) -> bool:
+    if isinstance(value, FunctionType):
+        return is_user_function(value) or value in intrinsics
+    return isinstance(value, type) and is_user_class(value)
+
+
+def _place(function: FunctionType | BuiltinFunctionType) -> str:
+    code = getattr(function, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    return f"{function.__qualname__}{where}"
