@@ -252,8 +252,9 @@ class App:
         return Run(self, row.id, row.uid)
 
     def _workflow_of(self, function: Any) -> FunctionWorkflow:
+        inside = getattr(function, "__wrapped__", None)  # what compiled code passes on in its place
         for workflow in self.workflows.values():
-            if workflow.function is function:
+            if workflow.function is function or workflow.function is inside:
                 return workflow
         name = getattr(function, "__qualname__", repr(function))
         raise WorkflowUnknown(

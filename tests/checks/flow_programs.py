@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 HEAD = """\
@@ -20,11 +20,23 @@ def h(number, passes): once("send", lambda: pay(number))
 def c() -> bool: return look_up()
 def loop(): return look_up()
 def stop() -> NoReturn: raise SystemExit
+def limit(number): look_up()
+@contextlib.contextmanager
+def guard():
+    try:
+        yield
+    except Down:
+        if not look_up():
+            raise
 """
 
 
 class Down(Exception):
     pass
+
+
+class Enough(BaseException):
+    """Ends a run that loops on; what it does on its way out is no part of it."""
 
 
 class Script:
@@ -54,7 +66,7 @@ def ways(run: Callable[[Script], None], most: int) -> tuple[int, bool]:
     return count, True
 
 
-def both_on_one_path(code: str, failing: bool, most: int = 2500) -> tuple[bool, bool]:
+def both_on_one_path(code: str, failing: bool, most: int = 500) -> tuple[bool, bool]:
     """Whether some way through the body calls the helper twice with equal passes; and whether all ways were tried."""
     compiled = compile(code, "<body>", "exec")
     hit = False
@@ -62,9 +74,17 @@ def both_on_one_path(code: str, failing: bool, most: int = 2500) -> tuple[bool, 
     def run(script: Script) -> None:
         nonlocal hit
         made: list[tuple[int, ...]] = []
+        ended = False
+
+        def limit(number: int) -> None:
+            nonlocal ended
+            ended = ended or number > 2
+            if ended:
+                raise Enough
 
         def h(number: int, passes: tuple[int, ...]) -> bool:
-            made.append(passes)
+            if not ended:
+                made.append(passes)
             if failing and script():
                 raise Down
             return script()
@@ -87,11 +107,10 @@ def both_on_one_path(code: str, failing: bool, most: int = 2500) -> tuple[bool, 
                     raise
 
         space: dict[str, Any] = {"h": h, "c": script, "loop": loop, "stop": stop, "guard": guard, "Down": Down}
+        space["limit"] = limit
         exec(compiled, space)
-        try:
+        with suppress(Down, SystemExit, Enough):
             space["body"]()
-        except (Down, SystemExit):
-            pass
         if len(set(made)) < len(made):
             hit = True
 
@@ -176,7 +195,7 @@ class Writer:
             lines = [f"{name} = -1", f"while {test}:", *self.inner(depth, inside, more)]
         else:
             # Real passes end somewhere: an endless loop leaves by a jump of its own.
-            lines = [f"{name} = -1", "while True:", f"    {name} += 1", *self.inner(depth, inside, more)]
+            lines = [f"{name} = -1", "while True:", f"    {name} += 1", f"    limit({name})", *self.inner(depth, inside, more)]
             return [*lines, "    " + self.random.choice(["break", "return", "raise Down"])]
         return lines + (["else:", *self.inner(depth, passes, jumps)] if self.random.random() < 0.4 else [])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_the_next_visit_of_a_body_is_new_work(app: App, tmp_path: Path) -> None:
     run = app.start(charge, id="one")
     with app.worker():
         run.result(timeout=10)
-    with sqlite3.connect(tmp_path / "shop.db") as database:  # no function workflow begins a second visit by itself yet
+    with closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as database:  # no function workflow begins a second visit by itself yet
         database.execute("UPDATE semel_runs SET status = 'pending', result = NULL, finished_at = NULL")
     with app.worker():
         run.result(timeout=10)

@@ -21,6 +21,7 @@ from .scalars import READERS
 from .types import BY_CODE, Types
 
 _NESTED: Final = frozenset({list, dict, Mark})
+_MAY_LACK_FIELDS: Final = frozenset({f.DATACLASS, f.ATTRS, f.PYDANTIC})
 
 
 class Reader:
@@ -102,7 +103,7 @@ class Reader:
         if type(tag) is not str or type(fields) is not dict or type(side) is not dict:
             raise Misfit("an object is not of a name and its fields")
         shape = self.types.to_read(tag, code)
-        self._entries(fields, depth, allowed=ABSENT)
+        self._entries(fields, depth, allowed=ABSENT if code in _MAY_LACK_FIELDS else None)
         self._entries(side, depth)
         try:
             return shape.make(fields, side)

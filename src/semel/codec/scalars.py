@@ -76,11 +76,13 @@ def write_datetime(value: dt.datetime) -> Ext:
 
 
 def _moment(value: dt.datetime | dt.time) -> bytes:
-    """``ISO text`` alone, or ``naive ISO text|fold|kind of zone + its name``: ``|0|=`` names a fixed offset."""
+    """``ISO text`` alone, or ``naive ISO text|fold|zone``.
+
+    The zone is nothing, ``@key``, or ``=days,seconds,microseconds`` of the offset, and ``,name`` if it has one.
+    """
     zone = value.tzinfo
-    if not value.fold and _is_plain(zone):
+    if not value.fold and (zone is None or _is_plain(zone)):
         return value.isoformat().encode("ascii")
-    naive = value.replace(tzinfo=None).isoformat()
     if zone is None:
         said = ""
     elif type(zone) is zoneinfo.ZoneInfo and zone.key is not None:
@@ -88,21 +90,24 @@ def _moment(value: dt.datetime | dt.time) -> bytes:
     elif type(zone) is dt.timezone:
         offset = zone.utcoffset(None)
         said = f"={offset.days},{offset.seconds},{offset.microseconds}"
-        if not _is_plain(zone):
+        if _is_named(zone):
             said += f",{zone.tzname(None)}"
     else:
         raise NotEncodable(
             f"{type(value).__qualname__} with tzinfo {type(zone).__module__}.{type(zone).__qualname__}",
             "use datetime.timezone or zoneinfo.ZoneInfo(key), or .astimezone(datetime.UTC)",
         )
+    naive = value.replace(tzinfo=None).isoformat()
     return f"{naive}|{value.fold}|{said}".encode("utf-8", "surrogatepass")
 
 
-def _is_plain(zone: dt.tzinfo | None) -> bool:
-    """Whether ISO text says all of the zone: none, or a fixed offset without a name of its own."""
-    if zone is None:
-        return True
-    return type(zone) is dt.timezone and zone.tzname(None) == dt.timezone(zone.utcoffset(None)).tzname(None)
+def _is_plain(zone: dt.tzinfo) -> bool:
+    """Whether ISO text says all of the zone. Python does not read back an offset with a fraction of a second."""
+    return type(zone) is dt.timezone and not zone.utcoffset(None).microseconds and not _is_named(zone)
+
+
+def _is_named(zone: dt.timezone) -> bool:
+    return zone.tzname(None) != dt.timezone(zone.utcoffset(None)).tzname(None)
 
 
 def write_path(value: pathlib.PurePath) -> Ext:

@@ -13,7 +13,6 @@ from typing import Any
 from semel.errors import RecordUnreadable
 
 from .errors import Misfit, NotEncodable
-from .format import ENUM
 from .kinds.attrs import Attrs
 from .kinds.dataclass import Dataclass
 from .kinds.enum import EnumMember
@@ -37,10 +36,10 @@ class Types:
 
     def __init__(self, registry: TypeRegistry) -> None:
         self.registry = registry
-        self._shapes: dict[type, Shape] = {}
         self._to_write: dict[type, tuple[int, str, Shape]] = {}
         self._enum_tags: dict[type, str] = {}
-        self._leads: dict[tuple[str, int], _Lead] = {}
+        self._to_read: dict[tuple[str, int], tuple[_Lead, Shape]] = {}
+        self._enums: dict[str, tuple[_Lead, type]] = {}
 
     def to_write(self, cls: type) -> tuple[int, str, Shape]:
         """Code, recorded name and shape of a class.
@@ -53,10 +52,9 @@ class Types:
             kind = _kind_of(cls)
             tag = self.registry.tag(cls, kind)
             try:
-                shape = self._shape(cls, kind)
+                known = self._to_write[cls] = (kind.code, tag, kind.shape(cls))
             except Misfit as misfit:
                 raise NotEncodable(_name(cls), str(misfit)) from None
-            known = self._to_write[cls] = (kind.code, tag, shape)
         return known
 
     def enum_tag(self, cls: type) -> str:
@@ -68,36 +66,34 @@ class Types:
 
     def to_read(self, tag: str, code: int) -> Shape:
         """The shape that a recorded name and code lead to. Raises RecordUnreadable."""
-        lead = self._leads.get((tag, code))
-        if lead is None or not lead.holds():
-            lead = self._leads[tag, code] = _Lead(tag, self.registry.find(tag, BY_CODE[code]))
-        shape = self._shapes.get(lead.cls)
-        if shape is not None:
-            return shape
+        known = self._to_read.get((tag, code))
+        if known is not None and known[0].holds():
+            return known[1]
+        kind = BY_CODE[code]
+        cls = self.registry.find(tag, kind)
         try:
-            return self._shape(lead.cls, BY_CODE[code])
+            shape = kind.shape(cls)
         except Misfit as misfit:
-            raise RecordUnreadable(f"{_name(lead.cls)}: {misfit}") from None
+            raise RecordUnreadable(f"{_name(cls)}: {misfit}") from None
+        self._to_read[tag, code] = (_Lead(tag, cls), shape)
+        return shape
 
     def enum(self, tag: str) -> Any:
         """The enum of a recorded name. Raises RecordUnreadable."""
-        lead = self._leads.get((tag, ENUM))
-        if lead is None or not lead.holds():
-            lead = self._leads[tag, ENUM] = _Lead(tag, self.registry.find(tag, _ENUM))
-        return lead.cls
-
-    def _shape(self, cls: type, kind: Kind) -> Shape:
-        shape = self._shapes[cls] = kind.shape(cls)
-        return shape
+        known = self._enums.get(tag)
+        if known is not None and known[0].holds():
+            return known[1]
+        cls = self.registry.find(tag, _ENUM)
+        self._enums[tag] = (_Lead(tag, cls), cls)
+        return cls
 
 
 class _Lead:
-    """A class that a recorded name led to, and the binding that it was found through."""
+    """How a recorded name led to a class: the binding that it was found through."""
 
-    __slots__ = ("_first", "_home", "_module", "_moved_from", "_names", "_outermost", "cls")
+    __slots__ = ("_first", "_home", "_module", "_moved_from", "_names", "_outermost")
 
     def __init__(self, tag: str, cls: type) -> None:
-        self.cls = cls
         module, _, qualname = tag.partition(":")
         direct = find_class(loaded(module) or {}, qualname) is cls
         self._moved_from = None if direct else (module, qualname)

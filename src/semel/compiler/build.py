@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from types import CodeType
 from typing import TypeVar
 
-from .source import Found, FunctionNode
+from .source import Found, FunctionNode, SourceFile
 
 T = TypeVar("T", bound=ast.AST)
 
@@ -24,23 +24,32 @@ for _name in __future__.all_feature_names:
 
 _OUTER = ".outer"
 _INNER = ".twin"
-_PREFIX = f"{_OUTER}.<locals>."
 _OPTIMIZED = 0x0001
 
 
-def compile_node(found: Found, node: FunctionNode, original: CodeType, hidden: Iterable[str] = ()) -> CodeType:
+def compile_node(
+    file: SourceFile, found: Found, node: FunctionNode, original: CodeType, hidden: Iterable[str] = ()
+) -> CodeType:
     """The code of ``node``, which is ``found.node`` or a transformed copy of it."""
     inner = _stripped(node)
     body: list[ast.stmt] = [inner]
     if found.within_class is not None:
-        body = [_at(ast.ClassDef(found.within_class, [], [], body, []), node)]
-        if hasattr(body[0], "_fields") and "type_params" in body[0]._fields:
-            body[0].type_params = []  # type: ignore[attr-defined]
+        holder = _at(ast.ClassDef(found.within_class, [], [], body, []), node)
+        if "type_params" in holder._fields:
+            holder.type_params = []  # type: ignore[attr-defined]
+        body = [holder]
+        if found.within_class not in original.co_freevars:
+            # The class's name is not one of the function round it, so that a use of it is still a global's.
+            body.insert(0, _at(ast.Global([found.within_class]), node))
     parameters = [ast.arg(name) for name in dict.fromkeys([*hidden, *original.co_freevars]) if name != "__class__"]
     if found.within_class is None and "__class__" in original.co_freevars:
         parameters.append(ast.arg("__class__"))
     outer = _function(_OUTER, ast.arguments([], parameters, None, [], [], None, []), body)
-    module = ast.Module([_at(outer, node)], [])
+    of_module: list[ast.stmt]
+    of_module = [_at(ast.Import([_at(ast.alias(_OUTER, name), node)]), node) for name in file.imported]
+    if file.mentions_super:
+        of_module.append(_at(ast.Expr(_at(ast.Name("super", ast.Load()), node)), node))
+    module = ast.Module([*of_module, _at(outer, node)], [])
     for argument in parameters:
         _at(argument, node)
     flags = original.co_flags & _FUTURE
@@ -102,7 +111,7 @@ def _renamed(code: CodeType, old: str, new: str) -> CodeType:
     def mend(constant: object) -> object:
         if isinstance(constant, CodeType):
             return _renamed(constant, old, new)
-        if isinstance(constant, str) and constant.startswith(_PREFIX):
+        if isinstance(constant, str) and constant.startswith(old + "."):
             return new + constant[len(old) :]  # a local class's __qualname__
         return constant
 

@@ -7,21 +7,15 @@ the arguments are replaced by callbacks, each of whose runs is a pass of the sit
 
 from __future__ import annotations
 
-import contextvars
-import functools
 import threading
 from collections.abc import Callable
 from functools import partial
-from inspect import CO_COROUTINE
 from types import FunctionType, MethodType
 from typing import Any
 
 from ..errors import NotAllowedHere
 from .naming import NamedPass
 from .path import Path, current
-from .twins import Template, segment, template_of
-
-_ORIGINAL = ".original"
 
 
 class Passes:
@@ -72,18 +66,24 @@ class CallbackPass(NamedPass):
 
 
 class Site(partial):  # type: ignore[type-arg]
-    """A foreign callee with the path of its call; ``callback`` makes what takes a user function's place, if anything."""
+    """A foreign callee with the path of its call.
 
-    __slots__ = ("callback", "path")
+    ``callback(site, function)`` makes what takes a user function's place among the arguments; None where all arguments
+    stay as they are.
+    """
+
+    __slots__ = ("callback", "passes", "path")
     path: Path
-    callback: Callable[[Any, Path], Any] | None
+    callback: Callable[[Site, Any], Any] | None
+    passes: Passes | None
 
 
-def site(callee: Any, path: Path, callback: Callable[[Any, Path], Any] | None) -> Site:
-    """A call of ``callee`` at ``path``."""
-    made = Site(callee)
+def site(path: Path, callback: Callable[[Site, Any], Any] | None, callee: Any, *first: Any) -> Site:
+    """A call of ``callee`` at ``path``; ``first`` are arguments that it already has."""
+    made = Site(callee, *first)
     made.path = path
     made.callback = callback
+    made.passes = None
     current.set(path)
     return made
 
@@ -98,6 +98,7 @@ class Framed:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         made = self.site
+        current.set(made.path)
         return made(*starred(made, args), **keywords(made, kwargs))
 
 
@@ -106,7 +107,7 @@ def argument(callee: Any, value: Any) -> Any:
     if type(callee) is Site:
         current.set(callee.path)
         if callee.callback is not None and type(value) in _FUNCTIONS:
-            return _substitute(callee, value)
+            return _substitute(callee, callee.callback, value)
     return value
 
 
@@ -114,38 +115,21 @@ def starred(callee: Any, values: Any) -> Any:
     """``*values``."""
     if type(callee) is not Site:
         return values
-    listed = [*values]
-    return [argument(callee, value) for value in listed]
+    return [argument(callee, value) for value in [*values]]
 
 
 def keywords(callee: Any, values: Any) -> Any:
     """``**values``."""
     if type(callee) is not Site:
         return values
-    return {name: argument(callee, values[name]) for name in values.keys()}  # noqa: SIM118 -- any mapping
+    return {name: argument(callee, values[name]) for name in values.keys()}  # noqa: SIM118 (any mapping)
 
 
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
-def _substitute(callee: Site, value: Any) -> Any:
+def _substitute(callee: Site, callback: Callable[[Site, Any], Any], value: Any) -> Any:
     if type(value) is partial:
-        inner = _substitute(callee, value.func) if type(value.func) in _FUNCTIONS else value.func
+        inner = _substitute(callee, callback, value.func) if type(value.func) in _FUNCTIONS else value.func
         return value if inner is value.func else partial(inner, *value.args, **value.keywords)
-    function = value.__func__ if type(value) is MethodType else value
-    if type(function) is not FunctionType:
-        return value
-    value = original_of(value)
-    function = original_of(function)
-    template = template_of(value.__func__ if type(value) is MethodType else value) if function is not value or type(value) is FunctionType else None
-    if template is None or template.code is None:
-        return value
-    assert callee.callback is not None
-    return callee.callback(value, callee.path)
-
-
-def original_of(function: Any) -> Any:
-    """The user's function that a callback stands for; anything else is itself."""
-    if type(function) is FunctionType and function.__module__ == __name__:
-        return function.__dict__.get(_ORIGINAL, function)
-    return function
+    return callback(callee, value)

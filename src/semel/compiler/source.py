@@ -11,6 +11,7 @@ import ast
 import importlib.util
 import linecache
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from types import CodeType
@@ -31,9 +32,15 @@ class Found:
 
 @dataclass(slots=True)
 class SourceFile:
-    """One parsed file. ``exact`` says that compiling its nodes must give the running code."""
+    """One parsed file. ``exact`` says that compiling its nodes must give the running code.
+
+    The interpreter compiles a method call on a name that the module imports, and ``super()`` where the module itself
+    mentions it, in another way: ``imported`` and ``mentions_super``.
+    """
 
     functions: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
+    imported: tuple[str, ...] = ()
+    mentions_super: bool = False
     exact: bool = True
     trusted: bool = False
 
@@ -93,7 +100,27 @@ def _parse(name: str, module_globals: dict[str, Any]) -> SourceFile:
     if type(hook).__module__ == "_pytest.assertion.rewrite":
         file.exact = _rewrite_asserts(tree, text, name, hook)
     _index(tree, file, None)
+    of_module = list(_module_level(tree))
+    file.imported = tuple(
+        sorted(
+            {
+                alias.asname or alias.name.partition(".")[0]
+                for node in of_module
+                if isinstance(node, ast.Import | ast.ImportFrom)
+                for alias in node.names
+                if alias.name != "*"
+            }
+        )
+    )
+    file.mentions_super = any(isinstance(node, ast.Name) and node.id == "super" for node in of_module)
     return file
+
+
+def _module_level(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield child
+            yield from _module_level(child)
 
 
 def _read(name: str, module_globals: dict[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from ..errors import CannotCompile
 from . import hidden
 from .build import compile_node, same_code
 from .packages import is_user_class, is_user_function
-from .source import Found, NoSource, distrust, file_of
+from .source import Found, NoSource, SourceFile, distrust, file_of
 from .transform import transform
 
 #: The hidden variables of every twin, filled by the modules that define what they hold.
@@ -124,7 +124,7 @@ def _build(function: FunctionType) -> Template:
         if known is not None:
             return known
         file = file_of(code, function.__globals__)
-        found = _choose(function, file.functions.get((code.co_name, code.co_firstlineno), []), exact=file.exact)
+        found = _choose(code, file)
         if found is None:
             distrust(code)
             if code.co_filename.startswith("<"):
@@ -135,7 +135,7 @@ def _build(function: FunctionType) -> Template:
             )
         file.trusted = True
         node = transform(found.node, function.__globals__, code.co_freevars, _is_user)
-        compiled = compile_node(found, node, code, hidden.HELPERS) if node is not None else None
+        compiled = compile_node(file, found, node, code, hidden.HELPERS) if node is not None else None
         template = Template(code, compiled)
         if compiled is not None:
             _twin_codes[id(compiled)] = compiled
@@ -143,14 +143,14 @@ def _build(function: FunctionType) -> Template:
         return template
 
 
-def _choose(function: FunctionType, candidates: list[Found], *, exact: bool) -> Found | None:
+def _choose(code: CodeType, file: SourceFile) -> Found | None:
     """The node whose code is the running code; of several (lambdas on one line), the one at its very place."""
-    code = function.__code__
-    if not exact:
+    candidates = file.functions.get((code.co_name, code.co_firstlineno), [])
+    if not file.exact:
         return candidates[0] if candidates else None
     fitting: list[tuple[Found, CodeType]] = []
     for found in candidates:
-        compiled = compile_node(found, found.node, code)
+        compiled = compile_node(file, found, found.node, code)
         if same_code(compiled, code):
             fitting.append((found, compiled))
     if len(fitting) > 1:

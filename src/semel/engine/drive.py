@@ -82,9 +82,8 @@ def deliver(
         flow_of_context.reset(flow_token)
     if not execution.drain.idle:
         yield execution.drain
-    if execution.halted is None and isinstance(fault, asyncio.CancelledError | KeyboardInterrupt | SystemExit):
-        # Not of the body's making: the worker stops, or the process does. The run is given back as it is.
-        execution.halt(Halt("stopping", fault))
+    if execution.halted is None and isinstance(fault, asyncio.CancelledError) and _cancelled_from_outside():
+        execution.halt(Halt("stopping", fault))  # the loop is being closed: the run is given back as it is
     if execution.halted is None and fault is None:
         fault, data, notes = yield from _before_commit(execution, codec, value, strict)
         if fault is None:
@@ -97,6 +96,15 @@ def deliver(
         return _halted(execution.halted)
     assert fault is not None
     return (yield from _fault(claim, execution, commit, codec, fault, started, redeliver, now))
+
+
+def _cancelled_from_outside() -> bool:
+    """Whether somebody cancelled the task that drives; else the body raised the CancelledError by itself."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 def _before_commit(

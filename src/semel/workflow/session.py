@@ -51,14 +51,17 @@ class Engines:
         """A new session on the async engine."""
         if self._async is None:
             url = self._url.set(drivername="sqlite+aiosqlite")
-            engine = self._asyncio.create_async_engine(url, connect_args=_connect_args())
+            # No pool: its connections would belong to one event loop, and could not be closed from anywhere else.
+            engine = self._asyncio.create_async_engine(
+                url, connect_args=_connect_args(), poolclass=self._sqlalchemy.NullPool
+            )
             self._own.append(engine.sync_engine)
             self._async = _hooked(engine, engine.sync_engine)
         return self._asyncio.AsyncSession(self._async, expire_on_commit=False)
 
     def close(self) -> None:
         for engine in self._own:
-            engine.dispose(close=False)
+            engine.dispose()
 
 
 def _connect_args() -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +47,19 @@ def test_each_call_is_made_once_in_spite_of_two_kills(here: Path, semel_process:
     assert "3 calls, each exactly once" in demo.output
     assert "@app.workflow" in demo.output
     assert left_behind(here) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_that_is_interrupted_leaves_no_file_and_no_process(
+    here: Path, semel_process: Start, number: signal.Signals
+) -> None:
+    demo = semel_process("demo")
+    worker = int(re.sub(r".*pid (\d+).*", r"\1", demo.until("worker 1 (pid")))
+    demo.signal(number)
+    assert demo.ended() != 0
+    assert left_behind(here) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
 
 
 def test_output_in_a_pipe_has_no_control_codes(here: Path, semel_process: Start) -> None:

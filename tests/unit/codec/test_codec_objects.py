@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import collections
 import dataclasses
+import datetime as dt
 import enum
 import functools
 import pathlib
@@ -304,6 +305,11 @@ def test_an_unusual_decimal_context_changes_nothing() -> None:
         assert codec.encode(Decimal("1E+30")) == usual
         assert again(Decimal("1.23456")) == Decimal("1.23456")
         assert again(Decimal("sNaN")).is_snan()
+
+
+def test_a_zone_whose_offset_has_a_fraction_of_a_second_comes_back() -> None:
+    zone = dt.timezone(dt.timedelta(microseconds=1))
+    assert again(dt.datetime(2024, 1, 1, tzinfo=zone)).utcoffset() == dt.timedelta(microseconds=1)
 
 
 def test_two_references_to_one_list_come_back_as_two_equal_lists() -> None:

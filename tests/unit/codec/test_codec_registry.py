@@ -34,7 +34,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Writes a module and imports it anew; ``None`` takes it away."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    before = set(sys.modules)
+    made = {"shop", "till", "front"}
 
     def make(name: str, source: str | None) -> ModuleType:
         sys.modules.pop(name, None)
@@ -48,8 +48,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         return importlib.import_module(name)
 
     yield make
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+    for name in list(sys.modules):
+        if name.partition(".")[0] in made:
+            del sys.modules[name]
 
 
 @pytest.fixture

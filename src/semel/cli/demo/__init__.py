@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import signal
+import sys
 import tempfile
 from importlib import resources
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 import click
 
@@ -28,6 +32,8 @@ def command(ctx: click.Context, no_crash: bool, keep: bool) -> None:
     from .story import CRASHES, play
     from .telling import Telling
 
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)  # so that nothing is left behind
     folder = Path(tempfile.mkdtemp(prefix="semel-demo-"))
     try:
         source = resources.files(__package__).joinpath("shop.py").read_text("utf-8")
@@ -41,3 +47,7 @@ def command(ctx: click.Context, no_crash: bool, keep: bool) -> None:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
     ctx.exit(DONE if kept_promise else NO)
+
+
+def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(128 + number)

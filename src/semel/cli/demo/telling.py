@@ -29,9 +29,9 @@ class Telling:
 
         self._heading("The program: shop.py, plain Python")
         self._out.print(Syntax(source.rstrip(), "python", theme="ansi_dark", background_color="default"))
-        what = "Its worker is killed twice on the way." if killed else "Nothing is killed this time."
+        what = "Its workers are killed." if killed else "Nothing is killed."
         self._heading("What happens")
-        self._line(f"`python shop.py` starts the run order-A-1 and waits for it. {what}", style="dim")
+        self._line(f"`python shop.py` starts a run and waits for its result. {what}", style="dim")
 
     def worker_starts(self, number: int, pid: int) -> None:
         again = "" if number == 1 else "  the body runs again, from its top"
@@ -55,7 +55,7 @@ class Telling:
 
     def ends(self, ending: Ending) -> None:
         if not ending.failures:
-            self._line((f"  {_FINE} the run has completed", "green"), f"; `python shop.py` printed: {ending.answer}")
+            self._line((f"  {_FINE} completed", "green"), f"; shop.py printed: {ending.answer}")
         self._log(ending)
         self._out.print()
         if ending.failures:
@@ -68,8 +68,8 @@ class Telling:
             (f", {kills}, in {ending.seconds:.1f} s", "green"),
         )
         self._line(
-            "  (Had it been killed in the middle of a call, nobody could know from here whether the call had arrived:\n"
-            "  it would be made again, with the same idempotency key, and noted on the run.)",
+            "  Had a kill come in the middle of a call, nobody here could know whether it had\n"
+            "  arrived. It would be made again, with the same idempotency key, and noted.",
             style="dim",
         )
 
@@ -77,7 +77,7 @@ class Telling:
         """Where everything is, and how to look at it."""
         self._out.print()
         self._line("kept in ", (str(folder), "bold"))
-        self._line(f"  cd {folder} && {sys.executable} -m semel show order-A-1 --app shop:app", style="dim")
+        self._line(f"  cd {folder}\n  {sys.executable} -m semel show order-A-1 --app shop:app")
 
     # ------------------------------------------------------------------------------------------------------- insides
 
@@ -85,13 +85,14 @@ class Telling:
         from rich import box
         from rich.table import Table
 
-        self._heading("What the outside server got: its own log, every request")
+        self._heading("What the outside server got: its own log of every request")
+        self._line("key is the Idempotency-Key header: new, or seen before", style="dim")
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("", "time", "request", "body", "idempotency key", "answer"):
+        for name in ("time", "request", "body", "key", "answer"):
             table.add_column(name, overflow="fold")
-        for number, entry in enumerate(ending.log, 1):
+        for entry in ending.log:
             at = datetime.fromtimestamp(entry.at, UTC).astimezone().strftime("%H:%M:%S.%f")[:-3]
-            table.add_row(str(number), at, f"POST {entry.path}", entry.body, entry.key, entry.answer)
+            table.add_row(at, f"POST {entry.path}", entry.body, entry.key, entry.answer)
         self._out.print(table)
 
     def _reached(self, label: str) -> None:
@@ -103,7 +104,7 @@ class Telling:
 
     def _heading(self, text: str) -> None:
         self._out.print()
-        self._out.rule(text, align="left", characters="─")
+        self._out.rule(text, align="left", style="dim")
 
     def _line(self, *parts: str | tuple[str, str] | Text, style: str = "") -> None:
         from rich.text import Text

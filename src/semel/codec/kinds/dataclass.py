@@ -15,7 +15,7 @@ class Dataclass:
     kind = "dataclass"
 
     def matches(self, cls: type) -> bool:
-        return "__dataclass_fields__" in cls.__dict__ or dataclasses.is_dataclass(cls)
+        return dataclasses.is_dataclass(cls)
 
     def shape(self, cls: type) -> DataclassShape:
         return DataclassShape(cls)

@@ -8,7 +8,7 @@ from types import MemberDescriptorType
 from typing import Any, Protocol
 
 from semel.codec.errors import Misfit
-from semel.codec.format import ABSENT
+from semel.codec.format import ABSENT, Mark
 
 Fields = dict[str, Any]
 
@@ -80,7 +80,7 @@ class Layout:
 
     def put(self, value: Any, fields: Fields, side: Fields) -> None:
         """Gives an empty object its attributes, whatever its class has to say about setting them."""
-        if self.plain and ABSENT not in fields.values():
+        if self.plain and Mark not in map(type, fields.values()):
             value.__dict__.update(fields)
         else:
             for name, item in fields.items():

@@ -68,7 +68,8 @@ class Claims:
 
             yield session.in_main(fence)
             found.claims = yield session.in_journal(lambda connection: self._take(connection, owner, found))
-        self._marks, self._rewinds = {**self._marks, **found.marks}, found.rewinds
+        kept = self._marks if found.rewinds == self._rewinds else {}
+        self._marks, self._rewinds = {**kept, **found.marks}, found.rewinds
         return found.claims
 
     def give_back(self, connection: sqlite3.Connection, owner: str) -> None:

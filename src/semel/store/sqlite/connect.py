@@ -48,37 +48,38 @@ def journal_path(main: Path) -> Path:
     return main.with_name(f"{main.stem}.steps{main.suffix or '.db'}")
 
 
-def connect(path: Path, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
+def connect(path: Path, *, timeout: float, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
     """A connection in autocommit mode, on which every commit is on the disk when it returns.
 
-    It waits for no lock: callers try again as long as is right for them.
+    ``timeout`` is how long it waits here for somebody who is just making or closing the file, and, if it is
+    ``read_only``, how long it ever waits. One that writes waits for no lock: its user tries again as suits it.
     """
     mode = "rwc" if create else "rw"
     try:
         connection = sqlite3.connect(
-            f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=0
+            f"{path.as_uri()}?mode={mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=timeout
         )
+        try:
+            # FULL: with NORMAL a power cut loses commits that were acknowledged. The fullfsync ones are for macOS.
+            for pragma in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
+                connection.execute(f"PRAGMA {pragma}")
+            ((page_size,),) = connection.execute("PRAGMA page_size").fetchall()
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_BYTES // page_size}")
+            connection.execute("PRAGMA query_only = ON" if read_only else "PRAGMA busy_timeout = 0")
+        except BaseException:
+            connection.close()
+            raise
     except sqlite3.Error as error:
         raise faults.translate(error, path) from error
-    try:
-        # FULL: with NORMAL a power cut loses commits that were acknowledged. The fullfsync ones are for macOS.
-        for pragma in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
-            connection.execute(f"PRAGMA {pragma}")
-        ((page_size,),) = connection.execute("PRAGMA page_size").fetchall()
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_BYTES // page_size}")
-        if read_only:
-            connection.execute("PRAGMA query_only = ON")
-    except BaseException:
-        connection.close()
-        raise
     return connection
 
 
 class Readers:
     """Connections for single statements, one per reading thread at a time; none is left in a transaction."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, timeout: float) -> None:
         self._path = path
+        self._timeout = timeout
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
 
@@ -87,8 +88,7 @@ class Readers:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = connect(self._path, read_only=True)
-            connection.execute("PRAGMA busy_timeout = 5000")
+            connection = connect(self._path, timeout=self._timeout, read_only=True)
         try:
             yield connection
         except sqlite3.Error as error:

@@ -137,7 +137,7 @@ def _look(path: Path, deadline: float) -> State:
     """What is in the file; makes none."""
     if not path.exists() or path.stat().st_size == 0:
         return State()
-    with _connection(path) as connection:
+    with _connection(path, deadline) as connection:
         return _patiently(lambda: _state(connection), path, deadline)
 
 
@@ -154,9 +154,9 @@ def _state(connection: sqlite3.Connection) -> State:
 
 def _build(main: Path, journal: Path, deadline: float) -> tuple[str, ...]:
     """Brings both files to the current schema, with the main file's write lock held from the first to the last."""
-    with _connection(main, create=True) as first:
+    with _connection(main, deadline, create=True) as first:
         _patiently(lambda: first.execute("PRAGMA journal_mode = WAL").fetchall(), main, deadline)
-        with _transaction(first, main, deadline), _connection(journal, create=True) as second:
+        with _transaction(first, main, deadline), _connection(journal, deadline, create=True) as second:
             second.execute(f"PRAGMA page_size = {_JOURNAL_PAGE}")  # takes effect in a file that is new
             _patiently(lambda: second.execute("PRAGMA journal_mode = WAL").fetchall(), journal, deadline)
             with _transaction(second, journal, deadline):
@@ -194,9 +194,9 @@ def _statements(script: str) -> Iterator[str]:
 
 
 @contextmanager
-def _connection(path: Path, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+def _connection(path: Path, deadline: float, *, create: bool = False) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(connect(path, create=create)) as connection:
+        with closing(connect(path, timeout=max(deadline - time.perf_counter(), 0.0), create=create)) as connection:
             yield connection
     except sqlite3.Error as error:
         raise faults.translate(error, path) from error

@@ -21,16 +21,16 @@ class Session:
     """Between ``open`` and ``close``."""
 
     def __init__(self, main: Path, journal: Path, timeout: float) -> None:
-        self.main = Writer("main", main, lambda: connect(main), timeout)
-        self.journal = Writer("journal", journal, lambda: connect(journal), timeout)
-        self.main_readers = Readers(main)
-        self.journal_readers = Readers(journal)
+        self.main = Writer("main", main, lambda: connect(main, timeout=timeout), timeout)
+        self.journal = Writer("journal", journal, lambda: connect(journal, timeout=timeout), timeout)
+        self.main_readers = Readers(main, timeout)
+        self.journal_readers = Readers(journal, timeout)
         self.locks = OwnerLocks(journal)
         namespace = self.main_readers.one(MAIN["namespace"])
         assert namespace is not None
         assert isinstance(namespace[0], bytes)
         self.namespace = namespace[0]
-        self._watch = connect(main, read_only=True)
+        self._watch = connect(main, timeout=timeout, read_only=True)
         self._watching = threading.Lock()
 
     def data_version(self) -> int:

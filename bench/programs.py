@@ -1,0 +1,82 @@
+"""The programs that are measured, as a user would write them. A step returns a dict of about 200 bytes."""
+
+from __future__ import annotations
+
+import calendar
+import os
+import signal
+from pathlib import Path
+from time import perf_counter, perf_counter_ns
+
+from semel import App, once
+
+#: When each step began, in seconds of ``perf_counter``.
+marks: list[float] = []
+
+#: The number of the step in which the process kills itself, if any.
+deadly: list[int] = []
+
+
+def receipt(number: int) -> dict[str, object]:
+    """What a step does."""
+    marks.append(perf_counter())
+    if deadly and number == deadly[0]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {
+        "id": f"re_{number:012d}",
+        "status": "succeeded",
+        "amount": 1950 + number,
+        "currency": "eur",
+        "customer": "cus_9s6XKzkNRiz8i3",
+        "description": "Order A-1, three books and a lamp, sent to the address on file",
+        "paid": True,
+        "created": 1_760_000_000 + number,
+    }
+
+
+async def receipt_async(number: int) -> dict[str, object]:
+    return receipt(number)
+
+
+def steps(count: int) -> int:
+    for number in range(count):
+        once("charge", lambda: receipt(number))
+    return count
+
+
+async def steps_async(count: int) -> int:
+    for number in range(count):
+        await once("charge", lambda: receipt_async(number))
+    return count
+
+
+def helper() -> None:
+    return None
+
+
+def prices(count: int) -> dict[str, float]:
+    """Nanoseconds of a loop's pass, and of a call of a user's helper and of a foreign function in one."""
+    began = perf_counter_ns()
+    for _ in range(count):
+        pass
+    looped = perf_counter_ns()
+    for _ in range(count):
+        helper()
+    helped = perf_counter_ns()
+    for _ in range(count):
+        calendar.isleap(2028)
+    called = perf_counter_ns()
+    one_pass = (looped - began) / count
+    return {
+        "a loop's pass": one_pass,
+        "a helper call": (helped - looped) / count - one_pass,
+        "a third-party call": (called - helped) / count - one_pass,
+    }
+
+
+def new_app(folder: Path, name: str = "semel") -> App:
+    """An app on a database in ``folder``, with all programs registered."""
+    app = App("bench", database=f"sqlite:///{folder / name}.db")
+    for workflow in (steps, steps_async, prices):
+        app.workflow(workflow)
+    return app

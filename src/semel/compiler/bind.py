@@ -1,0 +1,67 @@
+"""User functions, bound to the path of their call."""
+
+from __future__ import annotations
+
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+from .path import Path
+from .twins import Template, segment
+
+
+class Known:
+    """A function that is called often: its twin, segment and what it wraps, found by the function itself."""
+
+    __slots__ = ("defaults", "name", "twin", "wrapped")
+
+    def __init__(self, function: FunctionType, template: Template) -> None:
+        self.twin = template.twin(function)
+        self.name = segment(function.__qualname__)
+        self.wrapped: object = function.__dict__.get("__wrapped__")
+        self.defaults = function.__defaults__
+
+
+#: Functions of modules and classes, which live as long as the process. Those made by functions are not kept.
+known: dict[object, Known] = {}
+
+
+def bound(parent: Path, function: FunctionType, passes: tuple[object, ...], template: Template) -> Any:
+    """A user function as it is called from ``parent``."""
+    if template.code is None:
+        return function
+    return MethodType(_twin(function, template), child(parent, function, passes))
+
+
+def bound_method(
+    parent: Path, function: FunctionType, owner: object, passes: tuple[object, ...], template: Template
+) -> Any:
+    """A user function with its first argument, as it is called from ``parent``."""
+    if template.code is None:
+        return MethodType(function, owner)
+    return partial(_twin(function, template), child(parent, function, passes), owner)
+
+
+def _twin(function: FunctionType, template: Template) -> FunctionType:
+    entry = known.get(function)
+    if entry is not None and entry.defaults is function.__defaults__:
+        return entry.twin
+    if function.__closure__ is None and "<locals>" not in function.__qualname__:
+        entry = known[function] = Known(function, template)
+        return entry.twin
+    return template.twin(function)
+
+
+def child(parent: Path, function: FunctionType, passes: tuple[object, ...]) -> Path:
+    """The path of a user function called from ``parent``: a wrapper and what it wraps are one segment."""
+    wrapped = function.__dict__.get("__wrapped__")
+    name = "" if parent.wrapped is not None and _in_chain(function, parent.wrapped) else segment(function.__qualname__)
+    return Path(parent, passes, name, parent.execution, wrapped)
+
+
+def _in_chain(function: FunctionType, wrapped: object) -> bool:
+    while wrapped is not None:
+        if wrapped is function:
+            return True
+        wrapped = getattr(wrapped, "__wrapped__", None)
+    return False

@@ -1,0 +1,134 @@
+"""Foreign callables with a meaning of their own: executors, threads and processes."""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import itertools
+import linecache
+import os
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from ..errors import NotAllowedHere
+from . import callbacks
+from .path import Path
+from .site import Site, site
+from .twins import is_twin_code, segment
+
+Special = Callable[[Path, Any, tuple[object, ...], tuple[Any, ...]], Any]
+
+
+def special_of(function: Any) -> Special | None:
+    """How this foreign function is called in a twin, if not like any other."""
+    special = _special.get(id(function))
+    if special is not None:
+        return special
+    late = _late.get(getattr(function, "__qualname__", ""))
+    if late is not None and getattr(function, "__module__", None) == late[0]:
+        return late[1]
+    return None
+
+
+def _transparent(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Site:
+    from .dispatch import resolve
+
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    return site(at, partial(callbacks.transparent, resolve), function, *owner)
+
+
+def _refused(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Site:
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    if not path.in_step:
+        place, line = _line_of_twin()
+        raise NotAllowedHere(
+            f"{function.__qualname__} in the body of a run ({path.text()}{place}) starts work that a later attempt would "
+            f"start again and could not find. Use threads of a pool and wait for them: "
+            f"with ThreadPoolExecutor() as pool: pool.submit(work).result(), or await asyncio.to_thread(work). If it is "
+            f'meant to be started and left, make it a step: once("start", lambda: {line})'
+        )
+    return site(at, None, function, *owner)
+
+
+def _process_pool(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Site:
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    if not path.in_step:
+        place, line = _line_of_twin()
+        raise NotAllowedHere(
+            f"{function.__qualname__} in the body of a run ({path.text()}{place}) runs work in another process, where it "
+            f"has no path and no records. Make the whole of it a step: "
+            f'once("compute", lambda: {line.removesuffix(".result()")}.result()), or use a ThreadPoolExecutor'
+        )
+    return site(at, None, function, *owner)
+
+
+def _line_of_twin() -> tuple[str, str]:
+    frame = sys._getframe(2)
+    while frame.f_back is not None and not is_twin_code(frame.f_code):
+        frame = frame.f_back
+    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
+    return f", {frame.f_code.co_filename}:{frame.f_lineno}", line or "…"
+
+
+def _executor_map(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """``map`` of an executor: passes are numbered by item, because threads take them in any order."""
+    from .dispatch import resolve
+
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    made = site(at, None, function, *owner)
+
+    def call(work: Any, *iterables: Any, **options: Any) -> Any:
+        return made(callbacks.by_item(resolve, made, work), itertools.count(), *iterables, **options)
+
+    return call
+
+
+def _pool_map(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """``map`` and its like of ``multiprocessing.pool.ThreadPool``."""
+    from .dispatch import resolve
+
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    if not path.in_step and type(owner[0]).__name__ != "ThreadPool":
+        return _process_pool(path, function, passes, owner)
+    made = site(at, None, function, *owner)
+    spread = "starmap" in function.__name__
+
+    def call(func: Any, iterable: Any, *rest: Any, **options: Any) -> Any:
+        work = callbacks.by_item(resolve, made, func)
+
+        def numbered(pair: tuple[int, Any]) -> Any:
+            return work(pair[0], *pair[1]) if spread else work(*pair)
+
+        mapped = getattr(owner[0], function.__name__.replace("starmap", "map"))
+        return mapped(numbered, list(enumerate(iterable)), *rest, **options)
+
+    return call if type(owner[0]).__name__ == "ThreadPool" else made
+
+
+_special: dict[int, Special] = {
+    id(asyncio.to_thread): _transparent,
+    id(asyncio.BaseEventLoop.run_in_executor): _transparent,
+    id(Executor.submit): _transparent,
+    id(ThreadPoolExecutor.submit): _transparent,
+    id(Executor.map): _executor_map,
+    id(threading.Thread.start): _refused,
+    id(_thread.start_new_thread): _refused,
+    id(_thread.start_new): _refused,
+    id(ProcessPoolExecutor.submit): _process_pool,
+    id(ProcessPoolExecutor.map): _process_pool,
+    **{id(getattr(os, name)): _refused for name in ("fork", "forkpty") if hasattr(os, name)},
+}
+
+#: By qualified name and module: what is not imported here because few programs use it.
+_late: dict[str, tuple[str, Special]] = {
+    "BaseProcess.start": ("multiprocessing.process", _refused),
+    **{
+        f"Pool.{name}": ("multiprocessing.pool", _pool_map)
+        for name in ("map", "imap", "imap_unordered", "map_async", "starmap", "starmap_async")
+    },
+    **{f"Pool.{name}": ("multiprocessing.pool", _transparent) for name in ("apply", "apply_async")},
+}
