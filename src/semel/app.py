@@ -6,6 +6,7 @@ itself; starting checks the whole program, once, before anything runs.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
 import secrets
@@ -166,7 +167,7 @@ class App:
     ) -> Run[R]: ...
     @overload
     def start(self, workflow: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
-    def start(self, workflow: Any, /, *args: Any, id: str | None = None, **kwargs: Any) -> Run[Any]:
+    def start(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:
         """Starts a run, or finds the one that this id has already started; returns when it is durable.
 
         A worker executes it, in this process or in another one.
@@ -183,7 +184,7 @@ class App:
             RunPurged: the run of this id has ended and was purged.
             Refused: the program cannot run safely.
         """
-        new = self._new_run(workflow, args, kwargs, id)
+        new = self._new_run(workflow, args, kwargs)
         return self._started(new, self.store.start(new).wait())
 
     @overload
@@ -198,15 +199,14 @@ class App:
     ) -> Run[R]: ...
     @overload
     async def start_async(self, workflow: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
-    async def start_async(self, workflow: Any, /, *args: Any, id: str | None = None, **kwargs: Any) -> Run[Any]:
+    async def start_async(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:
         """``start`` for a coroutine."""
-        new = self._new_run(workflow, args, kwargs, id)
+        new = self._new_run(workflow, args, kwargs)
         ticket: Ticket[tuple[Row, bool]] = self.store.start(new)
-        import asyncio
-
         return self._started(new, await ticket.future(asyncio.get_running_loop()))
 
-    def _new_run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], id: str | None) -> NewRun:
+    def _new_run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
+        id = kwargs.pop("id", None)
         path = current.get()
         if path is not None and not path.execution.over and not path.in_step:
             raise NotAllowedHere(
@@ -384,7 +384,7 @@ class App:
 
 def _same_function(one: Any, other: Any) -> bool:
     """Whether a module was executed again (a reload, ``python -m`` after an import)."""
-    return (
+    return bool(
         inspect.unwrap(one).__qualname__ == inspect.unwrap(other).__qualname__
         and os.path.realpath(one.__code__.co_filename) == os.path.realpath(other.__code__.co_filename)
         and one.__code__.co_firstlineno == other.__code__.co_firstlineno

@@ -35,7 +35,9 @@ def paths(store: Store, claim: Claim, body: str | None = None) -> list[str]:
 
 @pytest.mark.rule("O1")
 def test_a_record_reads_back_as_it_was_written(store: Store, other: Store, claim: Claim) -> None:
-    written = Record(claim.run.uid, "start@1", "fulfil/start@1[0]#charge", "result", bytes(range(256)), True, 1.25, 2.5, 3)
+    written = Record(
+        claim.run.uid, "start@1", "fulfil/start@1[0]#charge", "result", bytes(range(256)), True, 1.25, 2.5, 3
+    )
     assert store.append(claim, [written]).wait() is True
     assert other.records(claim.run.uid) == [written]
 
@@ -125,7 +127,13 @@ def test_the_bodys_commit_ends_the_run_and_the_claim(store: Store, other: Store,
     assert store.finish(claim, outcome(), [note(claim.run.uid, "end")]).wait() is True
     run = other.get("order-1")
     assert run is not None
-    assert (run.status, run.visits, run.result, run.error, run.fault) == ("completed", {"start": 1}, b"done", None, None)
+    assert (run.status, run.visits, run.result, run.error, run.fault) == (
+        "completed",
+        {"start": 1},
+        b"done",
+        None,
+        None,
+    )
     assert (run.started_at, run.finished_at, run.version) == (1000.5, 1010.0, claim.run.version + 1)
     assert [found.text for found in other.notes(run.uid)] == ["end"]
     assert store.append(claim, [record(run.uid, "late")]).wait() is False
@@ -184,7 +192,9 @@ def test_the_apps_rows_and_the_runs_end_are_one_commit(kit: StoreKit, store: Sto
 
 
 @pytest.mark.rule("O7")
-def test_a_rollback_of_the_app_leaves_the_run_pending_and_the_records(kit: StoreKit, store: Store, claim: Claim) -> None:
+def test_a_rollback_of_the_app_leaves_the_run_pending_and_the_records(
+    kit: StoreKit, store: Store, claim: Claim
+) -> None:
     connection = app_connection(kit)
     store.append(claim, [record(claim.run.uid, "p")]).wait()
     assert store.finish_in(connection, claim, outcome()) is True

@@ -79,7 +79,7 @@ class OwnerProcess:
     """A process that registers ``owner``, claims the oldest run and then does as it is told, until it is killed."""
 
     def __init__(self, url: str, owner: str, lease_until: float, *, environment: dict[str, str] | None = None) -> None:
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - this interpreter, on a program of this module
             [sys.executable, "-c", f"from {__name__} import _serve; _serve()", url, owner, str(lease_until)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

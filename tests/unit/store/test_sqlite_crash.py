@@ -68,7 +68,9 @@ def test_a_process_that_dies_in_the_bodys_commit(database: Path, opened: Sqlite,
 
 
 @pytest.mark.rule("R11")
-@pytest.mark.parametrize("point", ["journal.after_commit:2", "main.in_batch:1", "main.after_commit:1", "journal.in_batch:3"])
+@pytest.mark.parametrize(
+    "point", ["journal.after_commit:2", "main.in_batch:1", "main.after_commit:1", "journal.in_batch:3"]
+)
 def test_a_takeover_that_dies_half_way_counts_the_dead_owner_once(database: Path, opened: Sqlite, point: str) -> None:
     opened.open()
     run, _ = opened.start(new_run()).wait()
@@ -88,7 +90,8 @@ def test_a_takeover_that_dies_half_way_counts_the_dead_owner_once(database: Path
 
 
 @pytest.mark.parametrize(
-    "point", ["main.in_batch:1", "main.after_commit:1", "journal.in_batch:1", "journal.after_commit:1", "main.in_batch:2"]
+    "point",
+    ["main.in_batch:1", "main.after_commit:1", "journal.in_batch:1", "journal.after_commit:1", "main.in_batch:2"],
 )
 def test_a_purge_that_dies_half_way_is_finished_by_the_next(database: Path, opened: Sqlite, point: str) -> None:
     opened.open()
@@ -96,7 +99,9 @@ def test_a_purge_that_dies_half_way_is_finished_by_the_next(database: Path, open
     claim = claim_one(opened)
     opened.append(claim, [record(run.uid, "p")]).wait()
     opened.finish(claim, outcome("faulted")).wait()
-    process = store_programs.start("store.open(); store.purge(ended_before=2000.0, limit=5).wait()", database, crash_at=point)
+    process = store_programs.start(
+        "store.open(); store.purge(ended_before=2000.0, limit=5).wait()", database, crash_at=point
+    )
     process.communicate()
     assert process.returncode == -9
     if point != "main.in_batch:1":

@@ -54,7 +54,9 @@ def made(database: Path) -> Path:
 
 
 @pytest.mark.parametrize("url", ["sqlite:///shop.db", "sqlite+pysqlite:///shop.db", "shop.db"])
-def test_a_relative_url_is_a_file_in_the_current_folder(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_url_is_a_file_in_the_current_folder(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     store = Sqlite(url)
     assert (store.path, store.journal_path) == (tmp_path / "shop.db", tmp_path / "shop.steps.db")
@@ -288,7 +290,9 @@ def opened_by_nobody(database: Path) -> str:
 def test_a_folder_that_cannot_be_written_is_named(public: Path) -> None:
     if os.getuid():
         public.chmod(0o555)
-    assert opened_by_nobody(public / "shop.db").startswith(f"{DatabaseReadOnly.__name__} {public / 'shop.db'}: its folder")
+    assert opened_by_nobody(public / "shop.db").startswith(
+        f"{DatabaseReadOnly.__name__} {public / 'shop.db'}: its folder"
+    )
     assert list(public.iterdir()) == []
 
 

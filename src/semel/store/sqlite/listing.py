@@ -29,7 +29,7 @@ def list_runs(session: Session, which: RunFilter, now: float) -> list[Run]:
         parameters.append("pending" if which.status == "running" else which.status)
     if which.status in ("pending", "running"):
         held_or_not = "uid IN" if which.status == "running" else "uid NOT IN"
-        conditions.append(held_or_not + " (SELECT value FROM json_each(?))")
+        conditions.append(f"{held_or_not} (SELECT value FROM json_each(?))")
         parameters.append(listed(held))
     query = MAIN["list"].format(conditions=" AND ".join(conditions))
     rows = session.main_readers.all(query, (*parameters, which.limit))

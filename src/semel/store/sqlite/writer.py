@@ -2,8 +2,8 @@
 
 Nobody hops threads without need. A thread that waits commits the queue itself when nobody else is committing
 (leader/follower). A coroutine's loop commits at the end of its tick while commits are quick and few, which is cheaper
-than waking a thread; on a slow or busy disk, or for many operations, the writer's own thread does it, which also commits
-what nobody waits for.
+than waking a thread; on a slow or busy disk, or for many operations, the writer's own thread does it. The thread also
+commits what nobody waits for.
 
 Invariants: only the holder of ``_committing`` touches ``connection`` or removes from the queue; who lets go of it
 looks at the queue afterwards, and who enqueues tries to get it afterwards, so that no operation is left behind.
@@ -85,8 +85,8 @@ class Writer:
         """Sees to a commit: at once for a task that is alone, else after this tick of the loop.
 
         By then all tasks that are ready have queued what they have. Whether a task is alone is known from the last
-        commits, and unlearnt as soon as two write in one tick. A task may go on at once for a millisecond, then the loop
-        has its turn.
+        commits, and unlearnt as soon as two write in one tick. A task may go on at once for a millisecond, then the
+        loop has its turn.
         """
         if self._alone >= _ALONE and self._at_once(loop):
             return
