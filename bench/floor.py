@@ -20,9 +20,13 @@ _LOG_BYTES = 4 << 20
 
 
 class Floor:
-    """A copy of one table of ``like``, empty. ``unique`` are the columns that get a new value for each series of rows."""
+    """An empty copy of one table of ``like``.
 
-    def __init__(self, path: Path, like: Path, table: str, unique: Sequence[str]) -> None:
+    Its rows are those of ``like`` again, with a new value in the columns ``own``: one for all rows of a run, or, with
+    ``each_its_own``, one for each row.
+    """
+
+    def __init__(self, path: Path, like: Path, table: str, own: Sequence[str], *, each_its_own: bool = False) -> None:
         with sqlite3.connect(like) as source:
             ((page_size,),) = source.execute("PRAGMA page_size").fetchall()
             named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type = 'index'"
@@ -30,7 +34,9 @@ class Floor:
             columns = [row[1] for row in source.execute(f"PRAGMA table_info({table})") if row[1] != "seq"]
             self._sample: list[Row] = source.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY seq").fetchall()
         source.close()
-        self._unique = [columns.index(name) for name in unique]
+        if each_its_own:
+            del self._sample[1:]
+        self._own = [columns.index(name) for name in own]
         self._insert = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
         self._series = itertools.count()
         self.connection = connection = sqlite3.connect(path, isolation_level=None)
@@ -45,13 +51,13 @@ class Floor:
         self.connection.close()
 
     def rows(self, count: int) -> list[Row]:
-        """Rows of a new run: those of the sample, one after the other, then anew under another run."""
+        """Rows that were not given before."""
         made: list[Row] = []
         while len(made) < count:
             name = f"{next(self._series):032x}"
             for row in self._sample[: count - len(made)]:
                 fresh = list(row)
-                for column in self._unique:
+                for column in self._own:
                     fresh[column] = name
                 made.append(tuple(fresh))
         return made

@@ -42,9 +42,9 @@ def marks(text: str) -> Marks:
 
 
 def program(text: str) -> str:
-    """The text with the usual head; a body alone (no ``def``, no ``class``) is put into a workflow."""
+    """The text with the usual head; one that is no module by its looks is the body of a workflow."""
     text = textwrap.dedent(text).strip("\n")
-    if not text.lstrip().startswith(("def ", "class ", "async def ", "@", "import ", "from ", "# module")):
+    if "@app.workflow" not in text and not text.startswith(("class ", "@", "def script")):
         kind = "async def" if "await " in text or "async " in text else "def"
         text = f"@app.workflow\n{kind} fulfil(a, b=None, xs=()):\n" + textwrap.indent(text, "    ")
     return HEAD + text + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .application import app_option, load_app
+from .application import app_option, database_of, load_app
 from .moments import duration, iso, local, moment, seconds_of
 from .output import console, print_json
 
@@ -53,7 +53,7 @@ def command(
     if as_json:
         print_json({"runs": [_as_json(row) for row in rows]})
     else:
-        _print(rows, limit)
+        _print(rows, limit, database_of(app))
 
 
 def run_times(row: Run) -> dict[str, str | None]:
@@ -89,14 +89,14 @@ def _as_json(row: Run) -> dict[str, object]:
     }
 
 
-def _print(rows: list[Run], limit: int) -> None:
+def _print(rows: list[Run], limit: int, database: str) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     out = console(wide=True)
     if not rows:
-        out.print("no runs")
+        out.print(f"no such runs in {database}", soft_wrap=True)
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("run", "workflow"):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from .application import app_option, load_app
+from semel.errors import RunNotFound
+
+from .application import app_option, database_of, load_app
 from .group import DONE, NO
 from .moments import duration, iso, local
 from .output import console, print_json
@@ -39,11 +41,11 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
 
     app = load_app(target)
     try:
-        run = app.run(run_id)
         row = app.store.get(run_id)
-        assert row is not None
-        steps = [(record, step_outcome(app.codec, record)) for record in run.steps()]
-        notes = run.notes()
+        if row is None:
+            raise RunNotFound(f"there is no run {run_id!r} in {database_of(app)}")
+        steps = [(record, step_outcome(app.codec, record)) for record in app.store.records(row.uid)]
+        notes = app.store.notes(row.uid)
         if as_json:
             print_json(_as_json(app, row, steps, notes))
         else:

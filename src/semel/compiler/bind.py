@@ -11,12 +11,15 @@ from .twins import Template, segment
 
 
 class Known:
-    """A function that is called often: its twin, segment and what it wraps, found by the function itself."""
+    """A function that is called often: its twin, segment and what it wraps, found by the function itself.
+
+    ``twin`` is None for a leaf, which is called as it is.
+    """
 
     __slots__ = ("defaults", "name", "twin", "wrapped")
 
     def __init__(self, function: FunctionType, template: Template) -> None:
-        self.twin = template.twin(function)
+        self.twin = template.twin(function) if template.code is not None else None
         self.name = segment(function.__qualname__)
         self.wrapped: object = function.__dict__.get("__wrapped__")
         self.defaults = function.__defaults__
@@ -28,28 +31,25 @@ known: dict[object, Known] = {}
 
 def bound(parent: Path, function: FunctionType, passes: tuple[object, ...], template: Template) -> Any:
     """A user function as it is called from ``parent``."""
-    if template.code is None:
-        return function
-    return MethodType(_twin(function, template), child(parent, function, passes))
+    twin = _twin(function, template)
+    return function if twin is None else MethodType(twin, child(parent, function, passes))
 
 
 def bound_method(
     parent: Path, function: FunctionType, owner: object, passes: tuple[object, ...], template: Template
 ) -> Any:
     """A user function with its first argument, as it is called from ``parent``."""
-    if template.code is None:
-        return MethodType(function, owner)
-    return partial(_twin(function, template), child(parent, function, passes), owner)
+    twin = _twin(function, template)
+    return MethodType(function, owner) if twin is None else partial(twin, child(parent, function, passes), owner)
 
 
-def _twin(function: FunctionType, template: Template) -> FunctionType:
-    entry = known.get(function)
-    if entry is not None and entry.defaults is function.__defaults__:
-        return entry.twin
+def _twin(function: FunctionType, template: Template) -> FunctionType | None:
     if function.__closure__ is None and "<locals>" not in function.__qualname__:
-        entry = known[function] = Known(function, template)
+        entry = known.get(function)
+        if entry is None or entry.defaults is not function.__defaults__:
+            entry = known[function] = Known(function, template)
         return entry.twin
-    return template.twin(function)
+    return None if template.code is None else template.twin(function)
 
 
 def child(parent: Path, function: FunctionType, passes: tuple[object, ...]) -> Path:

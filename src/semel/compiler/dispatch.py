@@ -17,20 +17,39 @@ from .path import Path, current
 from .pure import CONTAINERS, PURE_OBJECTS, keeps_functions
 from .site import Framed, Site, argument, keywords, site, starred
 from .special import special_of
-from .twins import cells, intrinsics, segment, template_of
+from .twins import cells, intrinsics, segment, template_of, templates
 
 Passes = tuple[object, ...]
 
 
 def _caller(awaited: bool, framed: bool) -> Callable[..., Any]:
-    """The helper for one way to call; only what is asked most is answered here."""
-    find, make, method = known.get, Path, MethodType
+    """The helper for one way to call. What is asked most is answered here, without another call."""
+    find, find_template, make, method, plain = known.get, templates.get, Path, MethodType, CONTAINERS - {list}
 
     def call(path: Path, callee: Any, *passes: object) -> Any:
-        if type(callee) is FunctionType:
+        kind = type(callee)
+        if kind is FunctionType:
             entry = find(callee)
-            if entry is not None and path.wrapped is None and entry.defaults is callee.__defaults__:
-                return method(entry.twin, make(path, passes, entry.name, path.execution, entry.wrapped))
+            if entry is not None:
+                twin = entry.twin
+                if twin is None:
+                    return callee
+                if path.wrapped is None and entry.defaults is callee.__defaults__:
+                    return method(twin, make(path, passes, entry.name, path.execution, entry.wrapped))
+            template = find_template(id(callee.__code__))
+            if template is not None:
+                return bound(path, callee, passes, template)
+        elif kind is BuiltinFunctionType:
+            owner = type(callee.__self__)
+            if owner in plain or (owner is list and callee.__name__ != "sort"):
+                return callee
+        elif kind is MethodType and type(callee.__func__) is FunctionType:
+            entry = find(callee.__func__)
+            if entry is not None and path.wrapped is None and entry.defaults is callee.__func__.__defaults__:
+                twin = entry.twin
+                if twin is None:
+                    return callee
+                return partial(twin, make(path, passes, entry.name, path.execution, entry.wrapped), callee.__self__)
         made = resolve(path, callee, passes, awaited)
         return Framed(made) if framed and type(made) is Site else made
 
@@ -91,17 +110,40 @@ def _method(path: Path, callee: MethodType, passes: Passes, awaited: bool) -> An
 
 def _foreign(path: Path, function: FunctionType, passes: Passes, awaited: bool, *owner: Any) -> Any:
     """A Python function that is not the user's."""
-    special = special_of(function)
-    if special is not None:
-        return special(path, function, passes, owner)
-    at = Path(path, passes, segment(function.__qualname__), path.execution)
-    if "__wrapped__" in function.__dict__:
+    kind = _kinds.get(function) or _kind_of(function)
+    if kind.special is not None:
+        return kind.special(path, function, passes, owner)
+    at = Path(path, passes, kind.name, path.execution)
+    if kind.wraps:
         wrapped = _wrapper(path, at, function, owner)
         if wrapped is not None:
             return wrapped
-    if function.__code__.co_flags & CO_COROUTINE and not awaited:
+    if kind.is_async and not awaited:
         return site(at, counted, _in_site, at, function, *owner)
-    return site(at, None if keeps_functions(function) else counted, function, *owner)
+    return site(at, None if kind.keeps else counted, function, *owner)
+
+
+class _Foreign:
+    """What does not change about a foreign function."""
+
+    __slots__ = ("is_async", "keeps", "name", "special", "wraps")
+
+    def __init__(self, function: FunctionType) -> None:
+        self.special = special_of(function)
+        self.name = segment(function.__qualname__)
+        self.wraps = "__wrapped__" in function.__dict__
+        self.keeps = keeps_functions(function)
+        self.is_async = bool(function.__code__.co_flags & CO_COROUTINE)
+
+
+_kinds: dict[object, _Foreign] = {}
+
+
+def _kind_of(function: FunctionType) -> _Foreign:
+    kind = _Foreign(function)
+    if function.__closure__ is None and "<locals>" not in function.__qualname__:
+        _kinds[function] = kind
+    return kind
 
 
 def _wrapper(path: Path, at: Path, function: FunctionType, owner: tuple[Any, ...]) -> Any:
@@ -134,9 +176,6 @@ async def _in_site(path: Path, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _builtin(path: Path, callee: Any, passes: Passes) -> Any:
     if id(callee) in PURE_OBJECTS:
-        return callee
-    kind = type(callee.__self__)
-    if kind in CONTAINERS and not (kind is list and callee.__name__ == "sort"):
         return callee
     special = special_of(callee)
     if special is not None:

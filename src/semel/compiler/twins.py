@@ -26,30 +26,42 @@ intrinsics: dict[object, Any] = {}
 class Template:
     """What a code object's twins have in common. ``code`` is None for a leaf, whose twin is the function itself."""
 
-    __slots__ = ("code", "name", "original", "_cells")
+    __slots__ = ("_helpers", "_own", "code", "original")
 
     def __init__(self, original: CodeType, code: CodeType | None) -> None:
         self.original = original
         self.code = code
-        self._cells: list[CellType | int] = []
+        self._helpers: tuple[CellType, ...] = ()
+        self._own: tuple[int, ...] | None = None
         if code is not None:
-            free = original.co_freevars
-            self._cells = [cells[name] if name in cells else free.index(name) for name in code.co_freevars]
+            # Free variables are in order of their names, and hidden names come first.
+            free = code.co_freevars
+            self._helpers = tuple([cells[name] for name in free if name in cells])
+            own = tuple([original.co_freevars.index(name) for name in free if name not in cells])
+            self._own = None if own == tuple(range(len(original.co_freevars))) else own
+            assert free[: len(self._helpers)] == tuple([name for name in free if name in cells])
 
     def twin(self, function: FunctionType) -> FunctionType:
         """The twin of one function of this code."""
-        assert self.code is not None
-        own: Any = function.__closure__
-        closure = tuple([own[cell] if type(cell) is int else cell for cell in self._cells])
-        twin = FunctionType(self.code, function.__globals__, function.__name__, function.__defaults__, closure)
+        code = self.code
+        assert code is not None
+        closure: Any = function.__closure__
+        if closure is None:
+            closure = self._helpers
+        elif self._own is None:
+            closure = self._helpers + closure
+        else:
+            closure = self._helpers + tuple([closure[index] for index in self._own])
+        twin = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
         if function.__kwdefaults__ is not None:
             twin.__kwdefaults__ = function.__kwdefaults__
-        if function.__qualname__ != self.code.co_qualname:
+        if function.__qualname__ != code.co_qualname:
             twin.__qualname__ = function.__qualname__
         return twin
 
 
-_templates: dict[int, Template] = {}
+#: Templates by the id of the code, which they keep alive.
+templates: dict[int, Template] = {}
 _without_source: dict[int, CodeType] = {}
 _twin_codes: dict[int, CodeType] = {}
 _names: dict[str, str] = {}
@@ -76,7 +88,7 @@ def template_of(function: FunctionType) -> Template | None:
         CannotCompile: the source changed under the process.
     """
     code = function.__code__
-    known = _templates.get(id(code))
+    known = templates.get(id(code))
     if known is not None:
         return known
     if id(code) in _without_source or not is_user_function(function):
@@ -95,7 +107,7 @@ def demand_template(function: FunctionType) -> Template:
         CannotCompile: it has none.
     """
     code = function.__code__
-    known = _templates.get(id(code))
+    known = templates.get(id(code))
     if known is not None:
         return known
     try:
@@ -120,7 +132,7 @@ def has_no_source(code: CodeType) -> bool:
 def _build(function: FunctionType) -> Template:
     code = function.__code__
     with _lock:
-        known = _templates.get(id(code))
+        known = templates.get(id(code))
         if known is not None:
             return known
         file = file_of(code, function.__globals__)
@@ -139,7 +151,7 @@ def _build(function: FunctionType) -> Template:
         template = Template(code, compiled)
         if compiled is not None:
             _twin_codes[id(compiled)] = compiled
-        _templates[id(code)] = template
+        templates[id(code)] = template
         return template
 
 

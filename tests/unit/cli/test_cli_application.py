@@ -20,7 +20,7 @@ def test_without_an_app_both_ways_to_name_one_are_shown(project: Project) -> Non
 def test_the_project_may_name_the_app(project: Project) -> None:
     project.write()
     (project.folder / "pyproject.toml").write_text(f'[tool.semel]\napp = "{project.target}"\n')
-    assert project.run("runs").output == "no runs\n"
+    assert project.run("runs").output == "no such runs in sqlite:///shop.db\n"
 
 
 def test_the_app_of_the_project_is_found_from_a_folder_in_it(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,7 @@ def test_a_stop_signal_lets_the_run_under_way_end(project: Project, semel_proces
     project.write(SLOW)
     run = started(project, "A-1")
     worker = semel_process("worker", "--app", project.target)
+    worker.until(" started:")
     wait_for(lambda: work_log() == ["one"])
     worker.signal(number)
     worker.until("stops")
@@ -88,6 +89,7 @@ def test_a_second_signal_stops_at_once_and_another_worker_goes_on(project: Proje
     project.write(SLOW)
     run = started(project, "A-1")
     worker = semel_process("worker", "--app", project.target)
+    worker.until(" started:")
     wait_for(lambda: work_log() == ["one"])
     worker.signal(signal.SIGTERM)
     worker.until("stops")
@@ -105,6 +107,7 @@ def test_after_sigkill_another_worker_finds_what_was_done(project: Project, seme
     Path("one").touch()
     run = started(project, "A-1")
     worker = semel_process("worker", "--app", project.target)
+    worker.until(" started:")
     wait_for(lambda: work_log() == ["one", "two"])
     worker.signal(signal.SIGKILL)
     assert worker.ended() == -signal.SIGKILL

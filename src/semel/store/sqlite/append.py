@@ -20,7 +20,7 @@ _RETRACT, _HOLDS = JOURNAL["retract"], JOURNAL["holds"]
 class Append(Together[bool]):
     """Records and notes under one claim, all or none.
 
-    Every row carries the claim and is written only if it stands, so that any number of appends is one
+    Every row carries the claim's epoch, by which the statement finds the run, and is written only if it stands, so that any number of appends is one
     ``executemany``. Only when rows are missing afterwards is each claim looked up, in the same transaction: it was
     lost, or the record was there already, which is as good (the first one stays).
     """
@@ -45,13 +45,11 @@ class Append(Together[bool]):
         for r in records:
             data = r.data
             weight += len(data)
-            rows.append(
-                (r.run, r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery, epoch)
-            )
+            rows.append((epoch, r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery))
         self.records = rows
         self.weight = weight
         self.notes: list[Row] = [(n.run, n.path, n.kind, n.text, n.at, epoch) for n in notes] if notes else []
-        self.retracted: list[Row] = [(claim.run.uid, path, epoch) for path in retracted] if retracted else []
+        self.retracted: list[Row] = [(epoch, path) for path in retracted] if retracted else []
 
     def run(self, connection: sqlite3.Connection) -> None:
         self.run_all(connection, [self])

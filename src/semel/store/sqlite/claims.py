@@ -163,6 +163,7 @@ class Claims:
                 continue
             if epoch:
                 connection.execute(JOURNAL["end_claim"], (epoch,))
+            connection.execute(JOURNAL["know"], (run.uid,))
             fresh = connection.execute(JOURNAL["claim"], (run.uid, owner)).lastrowid
             assert fresh is not None
             kills = cast(int, row[-1])

@@ -36,7 +36,7 @@ def purge(session: Session, ended_before: float, limit: int) -> Generator[Operat
         which = (listed(runs),)
 
         def in_journal(connection: sqlite3.Connection, which: tuple[str] = which) -> None:
-            for query in ("purge_records", "purge_notes", "purge_claims"):
+            for query in ("purge_records", "purge_notes", "purge_claims", "purge_runs"):
                 connection.execute(JOURNAL[query], which)
 
         def in_main(connection: sqlite3.Connection, which: tuple[str] = which) -> None:

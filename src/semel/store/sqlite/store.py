@@ -211,6 +211,7 @@ class Sqlite:
         def work(connection: sqlite3.Connection) -> bool:
             if self._is_held(session, connection, record.run):
                 return False
+            connection.execute(JOURNAL["know"], (record.run,))
             connection.execute(JOURNAL["state"], record_row(record))
             connection.execute(JOURNAL["note"], note_row(note))
             return True

@@ -3,7 +3,7 @@
 
 -- name: append
 INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM semel_claims WHERE epoch = ?10
+SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM semel_claims WHERE epoch = ?1
 ON CONFLICT (run, body, path) DO NOTHING;
 
 -- name: append_note
@@ -11,29 +11,31 @@ INSERT INTO semel_notes (run, path, kind, text, at)
 SELECT ?1, ?2, ?3, ?4, ?5 FROM semel_claims WHERE epoch = ?6;
 
 -- name: retract
-DELETE FROM semel_records
-WHERE run = ?1 AND path = ?2 AND EXISTS (SELECT 1 FROM semel_claims WHERE epoch = ?3);
+DELETE FROM semel_records WHERE run = (SELECT number FROM semel_claims WHERE epoch = ?) AND path = ?;
 
 -- name: note
 INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
 
 -- name: records
-SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery
-FROM semel_records WHERE run = ? ORDER BY seq;
+SELECT ?1, body, path, kind, data, awaited, started_at, finished_at, delivery
+FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?1) ORDER BY seq;
 
 -- name: records_of_body
-SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery
-FROM semel_records WHERE run = ? AND body = ? ORDER BY seq;
+SELECT ?1, body, path, kind, data, awaited, started_at, finished_at, delivery
+FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?1) AND body = ?2 ORDER BY seq;
 
 -- name: notes
 SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
 
 -- name: forget
-DELETE FROM semel_records WHERE run = ? AND path = ?;
+DELETE FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?) AND path = ?;
+
+-- name: know
+INSERT INTO semel_runs (uid) VALUES (?) ON CONFLICT (uid) DO NOTHING;
 
 -- name: state
 INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES ((SELECT number FROM semel_runs WHERE uid = ?), ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (run, body, path) DO UPDATE SET
     kind = excluded.kind, data = excluded.data, awaited = excluded.awaited, started_at = excluded.started_at,
     finished_at = excluded.finished_at, delivery = excluded.delivery;
@@ -75,7 +77,7 @@ SELECT 1 FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHER
 SELECT 1 FROM semel_claims WHERE epoch = ?;
 
 -- name: claim
-INSERT INTO semel_claims (run, owner) VALUES (?, ?);
+INSERT INTO semel_claims (run, owner, number) VALUES (?1, ?2, (SELECT number FROM semel_runs WHERE uid = ?1));
 
 -- name: end_claim
 DELETE FROM semel_claims WHERE epoch = ?;
@@ -84,7 +86,11 @@ DELETE FROM semel_claims WHERE epoch = ?;
 DELETE FROM semel_claims WHERE run = ?;
 
 -- name: purge_records
-DELETE FROM semel_records WHERE run IN (SELECT value FROM json_each(?));
+DELETE FROM semel_records
+WHERE run IN (SELECT number FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)));
+
+-- name: purge_runs
+DELETE FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?));
 
 -- name: purge_notes
 DELETE FROM semel_notes WHERE run IN (SELECT value FROM json_each(?));
@@ -99,5 +105,5 @@ SELECT value FROM semel_meta WHERE name = 'rewinds';
 UPDATE semel_meta SET value = value + 1 WHERE name = 'rewinds';
 
 -- name: used
-SELECT EXISTS (SELECT 1 FROM semel_records) OR EXISTS (SELECT 1 FROM semel_notes)
-    OR EXISTS (SELECT 1 FROM semel_owners) OR EXISTS (SELECT 1 FROM semel_claims);
+SELECT EXISTS (SELECT 1 FROM semel_runs) OR EXISTS (SELECT 1 FROM semel_records)
+    OR EXISTS (SELECT 1 FROM semel_notes) OR EXISTS (SELECT 1 FROM semel_owners) OR EXISTS (SELECT 1 FROM semel_claims);

@@ -7,12 +7,19 @@ CREATE TABLE semel_meta (
     value NOT NULL
 ) WITHOUT ROWID;
 
--- The outcomes of steps, in the order they were made. A rowid table with a unique index beside it takes 115,000 rows/s
--- of 300 bytes, scattered over 1,000 runs; clustered by (run, body, path) it takes 32,000, as each row lands on a page
--- of its own and drags its data along.
+-- The runs that the journal knows, by a short number that is never used again (AUTOINCREMENT): in the records and their
+-- index it stands for the uid, which makes a batch of 100 scattered records 15 % quicker than the 32 digits do.
+CREATE TABLE semel_runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    uid    TEXT NOT NULL UNIQUE
+);
+
+-- The outcomes of steps, in the order they were made; "run" is a number of semel_runs. A rowid table with a unique index
+-- beside it takes 115,000 rows/s of 300 bytes, scattered over 1,000 runs; clustered by (run, body, path) it takes 32,000,
+-- as each row lands on a page of its own and drags its data along.
 CREATE TABLE semel_records (
     seq         INTEGER PRIMARY KEY,
-    run         TEXT    NOT NULL,
+    run         INTEGER NOT NULL,
     body        TEXT    NOT NULL,
     path        TEXT    NOT NULL,
     kind        TEXT    NOT NULL CHECK (kind IN ('result', 'failure', 'unrecordable')),
@@ -41,10 +48,11 @@ CREATE TABLE semel_owners (
 ) WITHOUT ROWID;
 
 -- Who drives which run. An epoch is never used again (AUTOINCREMENT), so one look-up by rowid is the whole fence.
--- A claim whose owner has no row is orphaned: its run is to be taken over.
+-- "run" is the uid, "number" the run's in semel_runs. A claim whose owner has no row is orphaned: its run is to be taken over.
 CREATE TABLE semel_claims (
-    epoch INTEGER PRIMARY KEY AUTOINCREMENT,
-    run   TEXT NOT NULL UNIQUE,
-    owner TEXT NOT NULL
+    epoch  INTEGER PRIMARY KEY AUTOINCREMENT,
+    run    TEXT    NOT NULL UNIQUE,
+    number INTEGER NOT NULL,
+    owner  TEXT    NOT NULL
 );
 CREATE INDEX semel_claims_owner ON semel_claims (owner);

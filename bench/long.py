@@ -1,0 +1,67 @@
+"""One run of 5,000 steps: the first 500 against the last 500, and how it is taken up after a SIGKILL at step 4,900."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+
+from . import child, programs
+from .measure import Measure, Settings, rounds
+from .scene import new_folder, new_scene
+
+
+def case(settings: Settings) -> Iterator[Measure]:
+    yield from _first_and_last(settings)
+    yield from _resume(settings)
+
+
+def _first_and_last(settings: Settings) -> Iterator[Measure]:
+    count = settings.size(5_000, 100)
+    part = count // 10
+
+    def growth(times: list[float]) -> float:
+        return median(times[-part:]) / median(times[:part])
+
+    def semel() -> float:
+        programs.marks.clear()
+        app.start(programs.steps, count).result()
+        return growth([later - earlier for earlier, later in pairwise(programs.marks)])
+
+    with new_scene(settings) as (app, floor), app.worker():
+        floors, (values,) = rounds(max(settings.repeat // 2, 1), lambda: growth(floor.lone(count)), semel)
+    yield Measure("long", f"last {part} of {count:,} steps / first {part} (p50)", "×", values, floors, peers="growth")
+
+
+def _resume(settings: Settings) -> Iterator[Measure]:
+    per_thousand: dict[int, list[float]] = {}
+    queries: list[float] = []
+    full = settings.size(5_000, 100)
+    sizes = [full // 4, full // 2, full]
+    for size in sizes:
+        dies_at = size - full // 50  # 4,900 of 5,000
+        seconds: list[float] = []
+        for _ in range(settings.repeat):
+            with new_folder(settings) as folder:
+                resumed = _killed_and_resumed(folder, size, dies_at)
+            assert resumed.first_step == dies_at, f"it went on at step {resumed.first_step}, not at {dies_at}"
+            seconds.append(resumed.seconds)
+            queries.append(resumed.queries)
+        per_thousand[size] = [value / dies_at * 1_000 for value in seconds]
+        yield Measure(
+            "long",
+            f"killed at step {dies_at:,}: from the worker's start to the first new step",
+            "s",
+            seconds,
+            note=f"{median(per_thousand[size]) * 1e3:.1f} ms per 1,000 records",
+            peers="resume" if size == full else None,
+        )
+    linear = [large / small for small, large in zip(per_thousand[sizes[0]], per_thousand[full], strict=True)]
+    yield Measure("long", "resume: a record's share at 5,000 / at 1,250", "×", linear, limit=1.2, note="1 is linear")
+    yield Measure("long", "resume: queries that read records", "", queries, limit=1.0)
+
+
+def _killed_and_resumed(folder: Path, size: int, dies_at: int) -> child.Resumed:
+    child.killed(folder, size, dies_at)
+    return child.resumed(folder)
