@@ -195,7 +195,13 @@ class Writer:
             lines = [f"{name} = -1", f"while {test}:", *self.inner(depth, inside, more)]
         else:
             # Real passes end somewhere: an endless loop leaves by a jump of its own.
-            lines = [f"{name} = -1", "while True:", f"    {name} += 1", f"    limit({name})", *self.inner(depth, inside, more)]
+            lines = [
+                f"{name} = -1",
+                "while True:",
+                f"    {name} += 1",
+                f"    limit({name})",
+                *self.inner(depth, inside, more),
+            ]
             return [*lines, "    " + self.random.choice(["break", "return", "raise Down"])]
         return lines + (["else:", *self.inner(depth, passes, jumps)] if self.random.random() < 0.4 else [])
 

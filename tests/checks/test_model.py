@@ -75,7 +75,9 @@ def test_another_encoding_is_read_right(tmp_path: Path) -> None:
     assert (problem.place.line, problem.place.column) == (4, 24)
 
 
-@pytest.mark.parametrize("data", [b"# coding: nonsense\nx = 1\n", b"x = '\xff'\n", b"def f(:\n", b"x = 1\x00\n", b"if x:\ny\n"])
+@pytest.mark.parametrize(
+    "data", [b"# coding: nonsense\nx = 1\n", b"x = '\xff'\n", b"def f(:\n", b"x = 1\x00\n", b"if x:\ny\n"]
+)
 @pytest.mark.rule("E")
 def test_a_file_that_cannot_be_read_is_a_problem_and_no_crash(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "bad.py").write_bytes(data)
@@ -104,7 +106,7 @@ def test_two_scripts_of_one_name_are_two_modules(tmp_path: Path) -> None:
     for folder, text in (("a", "def tell(x): ...\n"), ("b", SHOP)):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mail.py").write_text(text)
-        main = TWICE.replace("def tell(x):\n    once(\"tell\", lambda: x)\n", "from mail import tell\n")
+        main = TWICE.replace('def tell(x):\n    once("tell", lambda: x)\n', "from mail import tell\n")
         (tmp_path / folder / "main.py").write_text(main)
     problems = check_paths([tmp_path])
     assert [Path(problem.place.file).parent.name for problem in problems] == ["b"]
@@ -161,7 +163,10 @@ CALLS = {
     "an annotated field": ("def f(o: mail.Office): o.second.send()\nf(b)", "Mailer.send"),
     "an instance of a module": ("mail.the_mailer.send()", "Mailer.send"),
     "an item of an annotated list": ("def f(ms: list[mail.Mailer]):\n    for m in ms: m.send()\nf(b)", "Mailer.send"),
-    "a value of an annotated dict": ("def f(ms: dict[str, mail.Mailer]):\n    for k, m in ms.items(): m.send()\nf(b)", "Mailer.send"),
+    "a value of an annotated dict": (
+        "def f(ms: dict[str, mail.Mailer]):\n    for k, m in ms.items(): m.send()\nf(b)",
+        "Mailer.send",
+    ),
     "an item by number": ("ms = [mail.Mailer()]\nms[0].send()", "Mailer.send"),
     "enumerate": ("for i, m in enumerate([mail.Mailer()]): m.send()", "Mailer.send"),
     "unpacking": ("m, n = mail.Mailer(), 1\nm.send()", "Mailer.send"),
@@ -191,7 +196,7 @@ CALLS = {
     "a global": ("global G\nG = mail.Mailer()\nG.send()", "Mailer.send"),
     "a comprehension": ("[m.send() for m in [mail.Mailer()]]", "Mailer.send"),
 }
-MAIL = '''\
+MAIL = """\
 import abc, contextlib, functools
 from typing import Protocol, Self, Iterator
 from dataclasses import dataclass
@@ -229,7 +234,7 @@ def logged(f):
     return wrapper
 @logged
 def wrapped(): ...
-'''
+"""
 
 
 @pytest.mark.parametrize(("call", "name"), CALLS.values(), ids=CALLS)
@@ -241,7 +246,10 @@ def test_a_call_is_followed_to(call: str, name: str) -> None:
             Source("shop", "shop.py", text),
             Source("mail", "mail.py", MAIL),
             Source("pack", "pack/__init__.py", "from .inner import deep\nfrom . import inner as i\nother = i.deep\n"),
-            *(Source(module.replace("__", "."), f"{module.replace('__', '/')}.py", code) for module, code in inner.items()),
+            *(
+                Source(module.replace("__", "."), f"{module.replace('__', '/')}.py", code)
+                for module, code in inner.items()
+            ),
         ]
     )
     reached = {function.qualname for function in model.functions.values() if model.reached(function.id)}
@@ -352,7 +360,9 @@ def fulfil(a, xs=()):
 def test_nothing_of_the_standard_library_is_refused() -> None:
     folder = Path(sysconfig.get_path("stdlib"))
     files = sorted(folder.glob("*.py"))
-    files += sorted(file for name in ("asyncio", "email", "json", "logging", "urllib") for file in folder.glob(f"{name}/*.py"))
+    files += sorted(
+        file for name in ("asyncio", "email", "json", "logging", "urllib") for file in folder.glob(f"{name}/*.py")
+    )
     assert len(files) > 200
     before = time.process_time()
     sources = [*from_paths(files), Source("shop", "shop.py", HELPERS)]

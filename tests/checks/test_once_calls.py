@@ -64,7 +64,7 @@ FUNCTIONS = [
     'await once("charge", lambda: pay(a))',
     'once("charge", lambda: [pay(x) for x in xs])',
     'import functools as ft\nonce("charge", ft.partial(pay, a))',
-    'def once(x): ...\nonce(pay(a))',
+    "def once(x): ...\nonce(pay(a))",
     'a.once("charge", pay(a))',
 ]
 
@@ -109,7 +109,9 @@ def test_once_is_known_however_it_is_imported(head: str) -> None:
 
 
 @pytest.mark.rule("E")
-@pytest.mark.parametrize("text", ["once('x', pay())\n", "class A:\n    y = once('x', pay())\n", "f = lambda: once('x', pay())\n"])
+@pytest.mark.parametrize(
+    "text", ["once('x', pay())\n", "class A:\n    y = once('x', pay())\n", "f = lambda: once('x', pay())\n"]
+)
 def test_once_outside_of_a_workflow_is_read_too(text: str) -> None:
     model = model_of("from semel import once\n" + text)
     assert [problem.rule for problem in function_refusals(model, "shop")] == [VALUE]
@@ -117,18 +119,18 @@ def test_once_outside_of_a_workflow_is_read_too(text: str) -> None:
 
 
 LABELS = {
-    'once(a, lambda: pay(b)) #!': '"pay"',
+    "once(a, lambda: pay(b)) #!": '"pay"',
     'once(f"charge-{a}", lambda: pay(b)) #!': '"charge"',
     'once("charge-" + a, lambda: pay(b)) #!': '"charge"',
     'once("charge-%s" % a, lambda: pay(b)) #!': '"charge"',
     'once("charge-{}".format(a), lambda: pay(b)) #!': '"charge"',
     'once("", lambda: pay(b)) #!': '"pay"',
     'once(b"charge", lambda: pay(b)) #!': '"pay"',
-    'once(5, lambda: pay(b)) #!': '"pay"',
+    "once(5, lambda: pay(b)) #!": '"pay"',
     'once("a" if a else "b", lambda: pay(b)) #!': '"pay"',
-    'once(str(a), lambda: pay(b)) #!': '"',
+    "once(str(a), lambda: pay(b)) #!": '"',
     'LABEL = "charge"\nonce(LABEL, lambda: pay(b)) #!': '"charge"',
-    'once(a.label, b.id, lambda key: pay(key)) #!': '"',
+    "once(a.label, b.id, lambda key: pay(key)) #!": '"',
 }
 
 
@@ -143,7 +145,13 @@ def test_a_label_that_is_no_string_literal_is_refused(text: str, label: str) -> 
 @pytest.mark.rule("O13")
 @pytest.mark.parametrize(
     "text",
-    ['once("charge", pay)', "once('a' 'b', pay)", 'once(("charge"), pay)', 'once(r"charge", pay)', 'once("""a""", pay)'],
+    [
+        'once("charge", pay)',
+        "once('a' 'b', pay)",
+        'once(("charge"), pay)',
+        'once(r"charge", pay)',
+        'once("""a""", pay)',
+    ],
 )
 def test_a_string_literal_is_a_label(text: str) -> None:
     assert_right(text)

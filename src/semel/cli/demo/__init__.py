@@ -36,7 +36,7 @@ def command(ctx: click.Context, no_crash: bool, keep: bool) -> None:
         signal.signal(number, _leave)  # so that nothing is left behind
     folder = Path(tempfile.mkdtemp(prefix="semel-demo-"))
     try:
-        source = resources.files(__package__).joinpath("shop.py").read_text("utf-8")
+        source = resources.files("semel.cli.demo").joinpath("shop.py").read_text("utf-8")
         (folder / "shop.py").write_text(source, "utf-8")
         telling = Telling(console())
         telling.opens(source, killed=not no_crash)

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import ast
 import os.path
-import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from . import foreign, texts
 from .callees import Callees
 from .data import Body, Class, Function, Model, Module, Parameter, Place, Unreadable
+from .depth import deep_recursion
 from .discover import Source, parse
 from .infer import Inference, is_property
 from .program import Program
 from .scan import FunctionScan
 from .scopes import ClassRecord, FunctionRecord, ModuleRecord, declare
 
-#: Enough for a long chain of ``elif`` or ``+``, which the tree nests.
-_RECURSION = 20_000
-
 
 def build(sources: Iterable[Source]) -> Model:
     """The model of the program that the sources are."""
-    with _deep_recursion():
+    with deep_recursion():
         modules, unreadable = _declared(sources)
         program = Program(modules)
         return _Builder(program).model(unreadable)
-
-
-@contextmanager
-def _deep_recursion() -> Iterator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _RECURSION))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 def _declared(sources: Iterable[Source]) -> tuple[list[ModuleRecord], list[Unreadable]]:

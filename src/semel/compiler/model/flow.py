@@ -11,6 +11,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from .depth import deep_recursion
+
 JumpKind = Literal["break", "continue", "return", "raise"]
 #: Whether a ``with`` may catch what is raised in it: "never" is known not to, "raised" may catch a ``raise``, "any" is
 #: known to catch, so that a call that fails in it is survived too.
@@ -121,7 +123,8 @@ def together(flow: Flow, numbers: Mapping[int, int], never_returns: Container[in
     ``numbers`` gives each site of interest its bit; ``never_returns`` holds the sites that leave like a ``raise``.
     """
     walk = _Walk(numbers, never_returns)
-    walk.summary(flow)
+    with deep_recursion():
+        walk.summary(flow)
     back = {bit: site for site, bit in numbers.items()}
     found = set()
     for before, after in walk.pairs:
