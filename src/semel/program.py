@@ -45,5 +45,5 @@ def at_start(packages: frozenset[str]) -> None:
 def refuse(problems: list[Problem]) -> None:
     """Raises what was found, if anything was."""
     if problems:
-        told = "\n\n".join(render(problem, linecache.getlines) for problem in problems)
+        told = "\n\n".join(render(problem) for problem in problems)
         raise Refused(f"nothing has run, because this program cannot run safely:\n\n{told}", tuple(problems))

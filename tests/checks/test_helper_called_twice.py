@@ -408,6 +408,17 @@ REFUSED = {
         notify(1) #~
         tell(2) #!
     """,
+    "by one helper that calls what it is given": """
+        def quietly(work, *args):
+            try:
+                return work(*args)
+            except Down:
+                return None
+        @app.workflow
+        def fulfil(a):
+            quietly(notify, 1) #~
+            quietly(notify, 2) #!
+    """,
     "three times": """
         notify(1) #~
         if a:
@@ -964,6 +975,16 @@ RIGHT = {
         def fulfil(a):
             def tell(): once("tell", lambda: pay())
             return None
+    """,
+    "a function that is kept for later": """
+        class Shop:
+            def __init__(self): self.hooks = []
+            def on_sale(self, hook): self.hooks.append(hook)
+        @app.workflow
+        def fulfil(a):
+            shop = Shop()
+            shop.on_sale(notify)
+            shop.on_sale(notify)
     """,
     "two runs started in one body": """
         @app.workflow

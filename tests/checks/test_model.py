@@ -36,7 +36,7 @@ def reaches(text: str, name: str, **others: str) -> bool:
     return any(f.qualname == name and model.reached(f.id) for f in model.functions.values())
 
 
-# ------------------------------------------------------------------------------------------------------------- discovery
+# ----------------------------------------------------------------------------------------------------------- discovery
 
 
 def test_modules_are_named_by_their_packages(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_two_scripts_of_one_name_are_two_modules(tmp_path: Path) -> None:
     assert [Path(problem.place.file).parent.name for problem in problems] == ["b"]
 
 
-# --------------------------------------------------------------------------------------------------------------- bodies
+# ------------------------------------------------------------------------------------------------------------- bodies
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_another_librarys_workflow_is_none_of_ours() -> None:
     assert model_of(text).bodies == ()
 
 
-# ----------------------------------------------------------------------------------------------------------- resolution
+# --------------------------------------------------------------------------------------------------------- resolution
 
 CALLS = {
     "a local function": ("def f(): ...\nf()", "fulfil.<locals>.f"),
@@ -261,7 +261,7 @@ def test_what_cannot_be_resolved_is_unknown_and_never_pure() -> None:
     assert [call.certainty for call in body_of(model).calls] == ["unknown"] * 3
 
 
-# --------------------------------------------------------------------------------------------------------------- reports
+# ------------------------------------------------------------------------------------------------------------- reports
 
 
 def test_a_problem_is_shown_with_both_lines_and_the_corrected_code() -> None:
@@ -327,7 +327,7 @@ def _pages(block: str) -> list[Source]:
     return [*sources, Source(name, f"{name}.py", "\n".join(lines))]
 
 
-# -------------------------------------------------------------------------------------------------- the standard library
+# ------------------------------------------------------------------------------------------------ the standard library
 
 HELPERS = """\
 import argparse, ast, configparser, csv, difflib, email.message, fractions, json, pprint, shlex, statistics, string

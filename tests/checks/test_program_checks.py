@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from check_programs import assert_refused, assert_right, found, model_of, program
+from check_programs import assert_refused, assert_right, found, marks, model_of, program
 
 from semel.checks import refusals
 
@@ -50,6 +50,15 @@ def test_two_functions_of_one_name_are_refused_also_in_exclusive_arms(body: str)
 )
 def test_functions_of_one_name_with_different_paths_are_fine(body: str, post: str) -> None:
     assert refusals(model_of(TWO_MODULES.format(body=body), mail=SENDS, post=post)) == []
+
+
+@pytest.mark.rule("O18")
+def test_two_lambdas_given_to_one_foreign_function_are_told_to_take_names() -> None:
+    key = 'sorted(xs, key=lambda x: once("rank", lambda: ask(x)))'
+    problems = refusals(model_of(program(f"{key}\n{key}")))
+    assert [problem.rule for problem in problems] == [NAMES]
+    assert "Give each a name of its own" in problems[0].message
+    assert problems[0].fix.startswith("def ")
 
 
 def test_one_name_defined_in_two_ways_is_one_function() -> None:
@@ -204,6 +213,7 @@ def test_a_step_that_a_call_leads_to_is_fine(text: str) -> None:
         "threading.Thread(target=notify, args=(1,)).start() #!",
         "thread = threading.Thread(target=lambda: notify(1)) #!\nthread.start()",
         "threading.Timer(5, notify).start() #!",
+        "class Later(threading.Thread):\n    def run(self): notify(1)\nLater().start() #!",
         "import multiprocessing\nmultiprocessing.Process(target=notify).start() #!",
         "from threading import Thread as T\nT(None, notify).start() #!",
         "threading.Thread(target=partial(notify, 1)).start() #!",
@@ -212,7 +222,7 @@ def test_a_step_that_a_call_leads_to_is_fine(text: str) -> None:
 def test_a_bare_thread_with_steps_is_refused(text: str) -> None:
     problems = found(program(text), THREAD)
     assert len(problems) == 1
-    assert [p.place.line for p in problems] == [n for n, l in enumerate(program(text).split("\n"), 1) if "#!" in l]
+    assert [problem.place.line for problem in problems] == marks(program(text)).place
     assert problems[0].others
     assert "pool" in problems[0].message
 
@@ -226,6 +236,7 @@ def test_a_bare_thread_with_steps_is_refused(text: str) -> None:
         "with futures.ThreadPoolExecutor() as pool:\n    pool.submit(notify, 1)",
         "def start(): threading.Thread(target=notify).start()\nonce('all', start)",
         "def script(): threading.Thread(target=notify).start()",
+        "class Later(threading.Thread):\n    def run(self): plain(1)\n    def start(self): notify()\nLater().start()",
     ],
 )
 def test_other_threads_are_fine(text: str) -> None:

@@ -246,8 +246,8 @@ def test_fifty_threads_record_at_once(store: Store, other: Store, claim: Claim) 
     answers: list[bool] = []
 
     def work(name: int) -> None:
-        for number in range(20):
-            answers.append(store.append(claim, [record(claim.run.uid, f"{name}/{number}")]).wait())
+        own = [store.append(claim, [record(claim.run.uid, f"{name}/{number}")]).wait() for number in range(20)]
+        answers.extend(own)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in range(50)]
     for thread in threads:
@@ -342,6 +342,15 @@ async def test_a_cancelled_waiter_does_not_undo_the_write(store: Store, claim: C
     cancelled.cancel()
     assert await store.append(claim, [record(claim.run.uid, "q")]).future(loop)
     assert paths(store, claim) == ["p", "q"]
+
+
+async def test_several_tasks_may_wait_for_one_write(store: Store, claim: Claim) -> None:
+    loop = asyncio.get_running_loop()
+    ticket = store.append(claim, [record(claim.run.uid, "p")])
+    waiting = [ticket.future(loop) for _ in range(4)]
+    waiting[0].cancel()
+    assert await asyncio.gather(*waiting[1:]) == [True] * 3
+    assert await ticket.future(loop)
 
 
 async def test_an_awaited_write_that_fails_raises(store: Store, claim: Claim) -> None:

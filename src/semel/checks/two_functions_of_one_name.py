@@ -40,15 +40,17 @@ def _problem(
     model: Model, function: Function, segment: str, first: tuple[Call, str], second: tuple[Call, str]
 ) -> Problem:
     one, other = model.functions[first[1]], model.functions[second[1]]
+    way_out = "Give each a name of its own, with def." if other.kind == "lambda" else "Rename one of them."
     message = (
         f"{name_of(function)} calls two functions that are both named {segment}: on line {first[0].place.line} the one "
         f"of {one.module} (line {one.place.line}), on line {second[0].place.line} the one of {other.module} (line "
         f"{other.place.line}). Both hold steps, and a path has the name alone, so the steps of one could be taken for "
-        f"those of the other, and not run. Rename one of them."
+        f"those of the other, and not run. {way_out}"
     )
     places = (first[0].place, one.place, other.place)
     kind = "async def" if other.is_async else "def"
-    new = f"{other.name.strip('<>')}_of_{other.module.rpartition('.')[2].strip('_')}"
+    owner = other.module.rpartition(".")[2].strip("_")
+    new = "name_of_what_it_does" if other.kind == "lambda" else f"{other.name}_of_{owner}"
     parameters = ", ".join(parameter.name for parameter in other.parameters)
     fix = f"{kind} {new}({parameters}):    # in {other.module}\n    …\n\n{new}({', '.join(second[0].arguments)})"
     return Problem(RULE, "O18", message, second[0].place, places, fix)

@@ -211,7 +211,7 @@ def _object(path: Path, callee: Any, passes: Passes) -> Any:
         template = template_of(call)
         if template is not None:
             return bound_method(path, call, callee, passes, template)
-    if call is None or kind in _SLOTS:
+    if not callable(callee) or kind in _SLOTS:
         return callee
     return _site(path, callee, passes, kind.__qualname__)
 

@@ -8,6 +8,7 @@ its callable gives an awaitable.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -19,7 +20,7 @@ from ..compiler import Path, step_call
 from ..errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
 from ..store.interface import Note, NoteKind, Record, Ticket
 from .facts import Facts
-from .flow import Drain, Flow, ThreadFlow, current_flow, flow_of_context
+from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
 from .labels import enclosing_steps, segment_of_label, wants_key
 from .outcomes import CANCELLED, Outcome, outcome_of_value, seen_by_body
@@ -28,6 +29,10 @@ from . import points
 log = logging.getLogger("semel")
 
 _EAGER = sys.version_info >= (3, 12)
+
+#: The execution, by its ``_cut``, in which this flow has come past a live step: what it starts from then on was not in
+#: flight when the earlier delivery was cut off, nor is what the tasks that it makes start.
+_past_cut: contextvars.ContextVar[object] = contextvars.ContextVar("semel_past_cut", default=None)
 
 
 class Journal(Protocol):
@@ -85,8 +90,7 @@ class Execution:
         self._records = records
         self._keys = keys
         self._claimed: dict[str, object] = {}
-        self._doubtful = doubtful
-        self._tried: set[Flow] = set()
+        self._cut = object() if doubtful else None
 
     # ------------------------------------------------------------------------------------------- what compiled code calls
 
@@ -165,7 +169,7 @@ class Execution:
 
     def _begin(self, live: _Live) -> Callable[[], object]:
         """The last look before a step starts; gives the call to make. After it, ``drain.leave`` must follow."""
-        self.drain.enter()
+        self.drain.enter(live)
         try:
             if self.over or self.halted is not None:
                 self._claimed.pop(live.text, None)
@@ -182,13 +186,17 @@ class Execution:
             live.started = self.now()
             return call  # type: ignore[no-any-return]
         except BaseException:
-            self.drain.leave()
+            self.drain.leave(live)
             raise
 
     def _run(self, live: _Live) -> Any:
         """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
-        if self.facts.pending:
-            self.facts.settle(self.facts.record_past().wait())
+        if self.facts.pending or self._cut is not None:
+            try:
+                kept = self.facts.record_past(self._doubts(live)).wait()
+            except StoreError as error:
+                raise self.halt(Halt("store", error)) from error
+            self.facts.settle(kept)
         call = self._begin(live)
         handed_on = False
         try:
@@ -203,17 +211,21 @@ class Execution:
             return self._finish(live, value, kept)
         finally:
             if not handed_on:
-                self.drain.leave()
+                self.drain.leave(live)
 
     async def _run_awaited(self, live: _Live) -> Any:
         loop = asyncio.get_running_loop()
-        if self.facts.pending:
-            self.facts.settle(await self.facts.record_past().future(loop))
+        if self.facts.pending or self._cut is not None:
+            try:
+                kept = await self.facts.record_past(self._doubts(live)).future(loop)
+            except StoreError as error:
+                raise self.halt(Halt("store", error)) from error
+            self.facts.settle(kept)
         call = self._begin(live)
         try:
             value = self._call(live, call)
         except BaseException:
-            self.drain.leave()
+            self.drain.leave(live)
             raise
         if isawaitable(value):
             return await self._await_step(live, value)
@@ -246,7 +258,7 @@ class Execution:
             value = task.result()
         except BaseException as error:
             self._failed(live, error, awaited=True)
-            self.drain.leave()
+            self.drain.leave(live)
             raise
         return await self._make_durable(loop, live, value, awaited=True)
 
@@ -257,15 +269,15 @@ class Execution:
         except asyncio.CancelledError:
             # The record is on its way; only the body stops waiting for it.
             self._cancelled(live)
-            ticket.future(loop).add_done_callback(lambda _: self.drain.leave())
+            ticket.future(loop).add_done_callback(lambda _: self.drain.leave(live))
             raise
         except StoreError as error:
-            self.drain.leave()
+            self.drain.leave(live)
             raise self.halt(Halt("store", error)) from error
         except BaseException:
-            self.drain.leave()
+            self.drain.leave(live)
             raise
-        self.drain.leave()
+        self.drain.leave(live)
         return self._finish(live, value, kept)
 
     # ------------------------------------------------------------------------------------------------- what became of it
@@ -274,7 +286,7 @@ class Execution:
         if points.armed:
             points.hit("step.returned")
         live.outcome = outcome_of_value(self.codec, value)
-        return self.journal.append([self.record_of(live, live.outcome, awaited)], self._doubts(live), [])
+        return self.journal.append([self.record_of(live, live.outcome, awaited)], [], [])
 
     def record_of(self, live: _Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
         """The record of a step of this execution."""
@@ -297,23 +309,26 @@ class Execution:
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
+        self._passed()
         assert live.outcome is not None
         return seen_by_body(self.codec, live.text, live.outcome, value)
 
     def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind | ProgramError) or self.halted is not None:
             return
+        self._passed()
         self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
 
     def _cancelled(self, live: _Live) -> None:
         """The body was cancelled while it awaited the step: what it saw is a fact if it goes on past it."""
         if self.halted is None:
+            self._passed()
             self.facts.cancelled(live, current_flow(self.root_flow))
 
     def _ended_alone(self, live: _Live, task: asyncio.Future[object]) -> None:
         """A step whose body was cancelled has ended: it is recorded all the same, before the run is let go."""
         if task.cancelled() or task.exception() is not None:
-            self.drain.leave()
+            self.drain.leave(live)
             return
         loop = asyncio.get_running_loop()
 
@@ -324,13 +339,13 @@ class Execution:
             elif not kept.result():
                 self._too_late(live)
                 self.halt(Halt("lease lost"))
-            self.drain.leave()
+            self.drain.leave(live)
 
         try:
             self._append(live, task.result(), awaited=True).future(loop).add_done_callback(durable)
         except BaseException as error:
             self.halt(Halt("store", error))
-            self.drain.leave()
+            self.drain.leave(live)
 
     def _too_late(self, live: _Live) -> None:
         self.journal.late(
@@ -345,15 +360,19 @@ class Execution:
         return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
 
     def _doubts(self, live: _Live) -> list[Note]:
-        """Rule O8: the first live step of each flow after a cut may have been in flight when it came."""
-        if not self._doubtful:
+        """Rule O8: the first live step of each flow after a cut may have been in flight when it came.
+
+        The note is durable before the step runs again, whatever then becomes of it.
+        """
+        if self._cut is None or _past_cut.get() is self._cut:
             return []
-        flow = current_flow(self.root_flow)
-        if flow in self._tried:
-            return []
-        self._tried.add(flow)
         text = "an earlier attempt was cut off and may have made this call already, without a record of it"
         return [self.note(live.text, "possibly doubled", text)]
+
+    def _passed(self) -> None:
+        """The calling flow goes on past a live step."""
+        if self._cut is not None:
+            _past_cut.set(self._cut)
 
 
 class _Live:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ResultNotRecordable
-from ..store.interface import Record, Ticket
+from ..store.interface import Note, Record, Ticket
 from .flow import Flow, current_flow, is_past
 from .halt import Halt
 from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable
@@ -52,8 +53,8 @@ class Facts:
         with self._lock:
             self.pending.append(_Failure(live, asyncio.CancelledError(), flow, True, CANCELLED))
 
-    def record_past(self, *, all_of_them: bool = False) -> Ticket[bool]:
-        """Queues the records of the failures that the calling flow goes on past."""
+    def record_past(self, notes: Sequence[Note] = (), *, all_of_them: bool = False) -> Ticket[bool]:
+        """Queues the records of the failures that the calling flow goes on past, and these notes."""
         execution = self._execution
         mine = current_flow(execution.root_flow)
         with self._lock:
@@ -67,7 +68,7 @@ class Facts:
             records.append(execution.record_of(failure.live, outcome, failure.awaited, failure.suffix))
             if failure.flow is not mine and not failure.suffix:
                 self._recorded_for_others.append((failure.live.text, failure.error))
-        return execution.journal.append(records, [], []) if records else _NOTHING
+        return execution.journal.append(records, [*notes], []) if records or notes else _NOTHING
 
     def settle(self, kept: bool) -> None:
         """After the records are durable: goes on, or raises what stands against it."""

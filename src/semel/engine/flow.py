@@ -49,34 +49,39 @@ def is_past(failed: Flow, mine: Flow) -> bool:
 
 
 class Drain:
-    """Counts steps in flight, and is waited for when the body ends (rule O20)."""
+    """Keeps the steps in flight, and is waited for when the body ends (rule O20).
+
+    Without a lock, because each step comes and goes here: adding to and taking from a set, or a list, is one act. No
+    wake-up is lost, because who leaves is gone before it looks for waiters, and a waiter is there before it looks.
+    """
 
     def __init__(self) -> None:
-        self._count = 0
-        self._lock = threading.Lock()
+        self._steps: set[object] = set()
         self._idle: list[Callable[[], object]] = []
 
-    def enter(self) -> None:
-        with self._lock:
-            self._count += 1
+    def enter(self, step: object) -> None:
+        self._steps.add(step)
 
-    def leave(self) -> None:
-        with self._lock:
-            self._count -= 1
-            waiting, self._idle = (self._idle, []) if self._count == 0 else ([], self._idle)
-        for wake in waiting:
-            wake()
+    def leave(self, step: object) -> None:
+        self._steps.discard(step)
+        if self._idle:
+            self._wake_if_idle()
 
     def _when_idle(self, wake: Callable[[], object]) -> None:
-        with self._lock:
-            if self._count:
-                self._idle.append(wake)
+        self._idle.append(wake)
+        self._wake_if_idle()
+
+    def _wake_if_idle(self) -> None:
+        while not self._steps:
+            try:
+                wake = self._idle.pop()
+            except IndexError:  # another thread wakes them, or there are none
                 return
-        wake()
+            wake()
 
     @property
     def idle(self) -> bool:
-        return self._count == 0
+        return not self._steps
 
     def wait(self) -> None:
         """Blocks until nothing is in flight."""

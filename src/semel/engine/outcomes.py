@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+
+import msgspec
 
 from ..codec import MAX_BYTES, Codec, NotEncodable
 from ..errors import RecordUnreadable, ResultNotRecordable
@@ -15,8 +16,7 @@ CANCELLED = "!"
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What is recorded of a step: the encoded value or failure."""
 
     kind: RecordKind

@@ -68,7 +68,7 @@ def prepare(app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, re
         run=run.uid,
         body=body.execution_name,
         delivery=claim.delivery,
-        doubtful=claim.takeover,
+        doubtful=claim.delivery > 1,  # also if the worker before this one took the run over and gave it back
         records=records,
         codec=app.codec,
         keys=RunKeys(app, run.seed),

@@ -25,6 +25,7 @@ class Callee:
     certainty: Certainty
     foreign: str | None
     leaves: bool
+    calls_back: bool
 
 
 class Callees:
@@ -33,6 +34,7 @@ class Callees:
         self.program = inference.program
         self._candidates: dict[FunctionRecord, tuple[Candidate, ...]] = {}
         self._names: dict[FunctionRecord, frozenset[str]] = {}
+        self._calling_back: dict[FunctionRecord, bool] = {}
         #: The names of all properties of user classes.
         self.properties = frozenset(
             name for cls in self.program.classes for name, method in cls.methods.items() if is_property(method)
@@ -64,7 +66,8 @@ class Callees:
         if certainty in ("by name", "likely"):
             leaves = leaves and certainty == "likely"
         hidden = tuple(Candidate(record.id, segment(record)) for record in implicit)
-        return Callee(candidates, hidden, certainty, dotted, leaves and Unknown() not in values)
+        calls_back = any(self.calls_back(record) for record in records)
+        return Callee(candidates, hidden, certainty, dotted, leaves and Unknown() not in values, calls_back)
 
     def _constructor(
         self, cls: ClassRecord, records: dict[FunctionRecord, None], implicit: dict[FunctionRecord, None]
@@ -165,6 +168,29 @@ class Callees:
             return returns.value.rpartition(".")[2] in ("NoReturn", "Never")
         names = {v.name for v in self.inference.of(returns, record.parent) if isinstance(v, Foreign)}
         return any(name.rpartition(".")[2] in ("NoReturn", "Never") for name in names)
+
+    def calls_back(self, record: FunctionRecord) -> bool:
+        """Whether the function calls one of its parameters or gives it on, rather than keep it for later."""
+        found = self._calling_back.get(record)
+        if found is None:
+            found = self._calling_back[record] = self._gives_on(record)
+        return found
+
+    def _gives_on(self, record: FunctionRecord) -> bool:
+        if isinstance(record.node, ast.Module):
+            return False
+        arguments = record.node.args
+        given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        names = {argument.arg for argument in given if argument is not None} - {record.first_parameter}
+        for call in (node for node in ast.walk(record.node) if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Name) and call.func.id in names:
+                return True
+            keeps = isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "add", "setdefault", "insert")
+            passed = [*call.args, *(keyword.value for keyword in call.keywords)]
+            bare = [value.value if isinstance(value, ast.Starred) else value for value in passed]
+            if not keeps and any(isinstance(value, ast.Name) and value.id in names for value in bare):
+                return True
+        return False
 
     def is_app(self, node: ast.expr, scope: Scope, *, surely: bool) -> bool:
         """Whether the expression is an ``App``; what cannot be seen may be one in a module that speaks of semel."""

@@ -87,8 +87,19 @@ COMMON_METHODS = frozenset(
     for name in dir(kind)
     if name != "send"
 ) | frozenset(
-    ["acquire", "add", "add_all", "appendleft", "begin", "cancel", "cancelled", "close", "commit", "connect", "debug", "delete", "done", "emit", "error", "exception", "execute", "executemany", "exists", "expire", "fetchall", "fetchmany", "fetchone", "fileno", "filter", "first", "flush", "get", "get_nowait", "group", "groups", "info", "is_set", "isatty", "isoformat", "log", "match", "merge", "mkdir", "notify_all", "one", "one_or_none", "open", "parse", "patch", "popleft", "post", "put", "put_nowait", "query", "read", "readable", "readline", "readlines", "refresh", "release", "replace", "request", "result", "rollback", "run", "scalar", "scalars", "search", "seek", "set", "setup", "shutdown", "sleep", "start", "stop", "stream", "strftime", "sub", "submit", "tell", "text", "total_seconds", "truncate", "unlink", "wait", "warning", "write", "writelines", "json", "load", "dump", "loads", "dumps", "recv", "sendall", "bind", "listen", "accept", "all", "any", "map", "apply", "call"]
-)
+    {
+        "acquire", "add", "add_all", "appendleft", "begin", "cancel", "cancelled", "close", "commit", "connect",
+        "debug", "delete", "done", "emit", "error", "exception", "execute", "executemany", "exists", "expire",
+        "fetchall", "fetchmany", "fetchone", "fileno", "filter", "first", "flush", "get", "get_nowait", "group",
+        "groups", "info", "is_set", "isatty", "isoformat", "log", "match", "merge", "mkdir", "notify_all", "one",
+        "one_or_none", "open", "parse", "patch", "popleft", "post", "put", "put_nowait", "query", "read", "readable",
+        "readline", "readlines", "refresh", "release", "replace", "request", "result", "rollback", "run", "scalar",
+        "scalars", "search", "seek", "set", "setup", "shutdown", "sleep", "start", "stop", "stream", "strftime",
+        "sub", "submit", "tell", "text", "total_seconds", "truncate", "unlink", "wait", "warning", "write",
+        "writelines", "json", "load", "dump", "loads", "dumps", "recv", "sendall", "bind", "listen", "accept", "all",
+        "any", "map", "apply", "call",
+    }
+)  # fmt: skip
 
 
 def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: Scope) -> Values:

@@ -142,13 +142,25 @@ class FunctionScan(Statements):
         self.add(site, node, node.func, "call", callee.candidates, callee.certainty, callee.foreign, awaited=awaited)
         if callee.implicit:
             self.add(site, node, node.func, "operator", callee.implicit, "sure", None)
-        if self.callbacks(site, node, callee, values):
+        if self.callbacks(site, node, callee) or self.started_thread(site, node, callee):
             flow = sequence(before, Site(site))
         if callee.leaves:
             self.found.never_returns.add(site)
         return flow
 
-    def callbacks(self, site: int, node: ast.Call, callee: Callee, values: Values) -> bool:
+    def started_thread(self, site: int, node: ast.Call, callee: Callee) -> bool:
+        """``Later().start()``, where Later is a thread with a ``run`` of its own."""
+        owner, _, method = (callee.foreign or "").rpartition(".")
+        if method != "start" or owner not in foreign.THREADS or not isinstance(node.func, ast.Attribute):
+            return False
+        instances = [v for v in self.inference.of(node.func.value, self.scope) if isinstance(v, Inst)]
+        records = [m for v in instances for m in self.program.methods(v.record, "run", exact=v.exact)]
+        if records:
+            candidates = tuple(Candidate(record.id, segment(record)) for record in records)
+            self.add(site, node, node.func.value, "thread", candidates, "foreign", owner)
+        return bool(records)
+
+    def callbacks(self, site: int, node: ast.Call, callee: Callee) -> bool:
         """Adds the functions given to a call, as functions that it calls; says whether there are any."""
         dotted = callee.foreign
         if dotted is not None and (dotted in foreign.INERT or dotted.startswith(foreign.INERT_ROOTS)):
@@ -179,7 +191,7 @@ class FunctionScan(Statements):
         if callee.foreign in foreign.TRANSPARENT or (not callee.candidates and method in foreign.TRANSPARENT_METHODS):
             return "", "sure"
         if callee.candidates:
-            return f"{callee.candidates[0].segment}/", callee.certainty
+            return f"{callee.candidates[0].segment}/", callee.certainty if callee.calls_back else "unknown"
         if callee.foreign is not None:
             return f"{callee.foreign}/", "foreign"
         return "?/", "unknown"

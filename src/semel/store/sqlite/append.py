@@ -20,9 +20,9 @@ _RETRACT, _HOLDS = JOURNAL["retract"], JOURNAL["holds"]
 class Append(Together[bool]):
     """Records and notes under one claim, all or none.
 
-    Every row carries the claim's epoch, by which the statement finds the run, and is written only if it stands, so that any number of appends is one
-    ``executemany``. Only when rows are missing afterwards is each claim looked up, in the same transaction: it was
-    lost, or the record was there already, which is as good (the first one stays).
+    Every row carries the claim's epoch, by which the statement finds the run's number, and is not written if the claim
+    is not there. So any number of appends is one ``executemany``, and only when rows are missing afterwards is each claim
+    looked up, in the same transaction: it was lost, or the record was there already, which is as good (the first stays).
     """
 
     __slots__ = ("epoch", "notes", "records", "retracted")

@@ -21,8 +21,8 @@ class Session:
     """Between ``open`` and ``close``."""
 
     def __init__(self, main: Path, journal: Path, timeout: float) -> None:
-        self.main = Writer("main", main, lambda: connect(main, timeout=timeout), timeout)
-        self.journal = Writer("journal", journal, lambda: connect(journal, timeout=timeout), timeout)
+        self.main = Writer("main", main, lambda: _writing(main, timeout), timeout)
+        self.journal = Writer("journal", journal, lambda: _writing(journal, timeout), timeout)
         self.main_readers = Readers(main, timeout)
         self.journal_readers = Readers(journal, timeout)
         self.locks = OwnerLocks(journal)
@@ -54,3 +54,9 @@ class Session:
         self.journal_readers.close()
         self._watch.close()
         self.locks.close()
+
+
+def _writing(path: Path, timeout: float) -> sqlite3.Connection:
+    connection = connect(path, timeout=timeout)
+    connection.execute("PRAGMA journal_mode = WAL")  # should somebody have changed it
+    return connection

@@ -53,13 +53,18 @@ class Promise(Generic[T]):
                 pass
 
     def announce(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[T]:
-        """The future that whoever resolves this will settle."""
+        """A future that whoever resolves this will settle. All who wait are on one loop."""
         future: asyncio.Future[T] = loop.create_future()
-        if self.future_ is not None:  # a second coroutine: follows the first one's
-            self.future_.add_done_callback(lambda _: self.settle(future))
-            return future
-        self.loop = loop
-        self.future_ = future
+        first = self.future_
+        if first is None:
+            self.loop = loop
+            self.future_ = future
+        else:  # one behind both, because the first may be cancelled
+            both: asyncio.Future[T] = loop.create_future()
+            both.add_done_callback(lambda _: self.settle(first))
+            both.add_done_callback(lambda _: self.settle(future))
+            both.add_done_callback(asyncio.Future.exception)
+            self.future_ = both
         if self.done:
             self.settle(future)
         return future

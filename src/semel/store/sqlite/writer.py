@@ -293,9 +293,8 @@ class Writer:
             connection.execute("RELEASE semel_one")
 
     def _fail(self, operations: list[Operation[Any]], error: Exception) -> None:
-        failure = faults.translate(error, self.path)
         for operation in operations:
-            operation.keep(Refusal(failure))
+            operation.keep(Refusal(faults.translate(error, self.path)))
         if faults.needs_new_connection(error):
             with suppress(sqlite3.Error, StoreError):
                 fresh = self._connect()
