@@ -9,8 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semel import App
+
+    from .watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +84,24 @@ def main(role: str, folder: Path, *numbers: int) -> None:
         with app.worker():
             app.start(programs.steps, steps, id="long").result()
     elif role == "resume":
-        app.migrate()
-        queries = watch.record_queries
-        began = perf_counter()
-        with app.worker():
-            total = app.run("long").result()
-        first = total - len(programs.marks)
-        print(json.dumps({"seconds": programs.marks[0] - began, "first_step": first, "queries": watch.record_queries - queries}))
+        print(json.dumps(_resume(app, watch)))
     else:
         with app.worker():
             app.start(programs.steps, *numbers).result()
             print(json.dumps({"synchronous": sorted(watch.synchronous()), "commits": watch.commits}))
     app.close()
+
+
+def _resume(app: App, watch: Watch) -> dict[str, float]:
+    run = app.run("long")
+    queries = watch.record_queries
+    began = time()
+    with app.worker():
+        run.result()
+        queries = watch.record_queries - queries
+    new = [record.started_at for record in app.store.records(run.uid) if record.started_at > began]
+    old = len(app.store.records(run.uid)) - len(new)
+    return {"seconds": new[0] - began, "first_step": old, "queries": queries}
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 Row = tuple[Any, ...]
 
 _LOG_BYTES = 4 << 20
+_FIRST = 1_000_000  # above the numbers that semel gives
 
 
 class Floor:
@@ -32,7 +33,9 @@ class Floor:
             named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type = 'index'"
             definitions = [sql for (sql,) in source.execute(named, (table,))]
             columns = [row[1] for row in source.execute(f"PRAGMA table_info({table})") if row[1] != "seq"]
-            self._sample: list[Row] = source.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY seq").fetchall()
+            self._sample: list[Row] = source.execute(
+                f"SELECT {', '.join(columns)} FROM {table} ORDER BY seq"
+            ).fetchall()
         source.close()
         if each_its_own:
             del self._sample[1:]
@@ -54,11 +57,11 @@ class Floor:
         """Rows that were not given before."""
         made: list[Row] = []
         while len(made) < count:
-            name = f"{next(self._series):032x}"
+            number = next(self._series)
             for row in self._sample[: count - len(made)]:
                 fresh = list(row)
                 for column in self._own:
-                    fresh[column] = name
+                    fresh[column] = _FIRST + number if isinstance(row[column], int) else f"{number:032x}"
                 made.append(tuple(fresh))
         return made
 

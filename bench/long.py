@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 from . import child, programs
 from .measure import Measure, Settings, rounds
-from .scene import new_folder, new_scene
+from .scene import intervals, new_folder, new_scene
 
 
 def case(settings: Settings) -> Iterator[Measure]:
@@ -25,13 +24,15 @@ def _first_and_last(settings: Settings) -> Iterator[Measure]:
         return median(times[-part:]) / median(times[:part])
 
     def semel() -> float:
-        programs.marks.clear()
-        app.start(programs.steps, count).result()
-        return growth([later - earlier for earlier, later in pairwise(programs.marks)])
+        run = app.start(programs.steps, count)
+        run.result()
+        return growth(intervals(app, run))
 
     with new_scene(settings) as (app, floor), app.worker():
         floors, (values,) = rounds(max(settings.repeat // 2, 1), lambda: growth(floor.lone(count)), semel)
-    yield Measure("long", f"last {part} of {count:,} steps / first {part} (p50)", "×", values, floors, peers="growth")
+    yield Measure(
+        "long", f"last {part} of {count:,} steps / first {part} (p50)", "times", values, floors, peers="growth"
+    )
 
 
 def _resume(settings: Settings) -> Iterator[Measure]:
@@ -58,7 +59,9 @@ def _resume(settings: Settings) -> Iterator[Measure]:
             peers="resume" if size == full else None,
         )
     linear = [large / small for small, large in zip(per_thousand[sizes[0]], per_thousand[full], strict=True)]
-    yield Measure("long", "resume: a record's share at 5,000 / at 1,250", "×", linear, limit=1.2, note="1 is linear")
+    yield Measure(
+        "long", "resume: a record's share at 5,000 / at 1,250", "times", linear, limit=1.2, note="1 is linear"
+    )
     yield Measure("long", "resume: queries that read records", "", queries, limit=1.0)
 
 

@@ -6,7 +6,7 @@ The time of the 500 is from the first start to the last result, with the starts,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import perf_counter, process_time
+from time import perf_counter, process_time, time
 from typing import Any
 
 from semel import App
@@ -14,7 +14,7 @@ from semel import App
 from . import programs
 from .floor import Floor
 from .measure import Measure, Settings, rounds
-from .scene import new_scene
+from .scene import begun, new_scene
 
 _TOGETHER = 100
 
@@ -24,7 +24,9 @@ def case(settings: Settings) -> Iterator[Measure]:
     for name, workflow, limit in (("sync", programs.steps, None), ("async", programs.steps_async, 0.65)):
         yield from _measured(settings, f"{runs} runs of {each}, {name}", workflow, runs, each, limit)
     runs, each = settings.size(_TOGETHER, 5), settings.size(50, 5)
-    yield from _measured(settings, f"{runs} runs of {each} together, async", programs.steps_async, runs, each, 0.65, ahead=True)
+    yield from _measured(
+        settings, f"{runs} runs of {each} together, async", programs.steps_async, runs, each, 0.65, ahead=True
+    )
 
 
 def _measured(
@@ -56,21 +58,21 @@ def _floor(floor: Floor, rows: int) -> float:
 
 def _runs(app: App, workflow: Callable[..., Any], runs: int, each: int, cpu: list[float], *, ahead: bool) -> float:
     """Steps per second. ``ahead``: the runs are there before the worker is, so only their steps are timed."""
-    programs.marks.clear()
-    began, used = perf_counter(), process_time()
     if ahead:
         started = [app.start(workflow, each) for _ in range(runs)]
-        began, used = perf_counter(), process_time()
         with app.worker(tasks=_TOGETHER):
+            used = process_time()
             for run in started:
                 run.result()
-            began = programs.marks[0]
-            took = perf_counter() - began
+            ended = time()
+            used = process_time() - used
+            took = ended - min(begun(app, run)[0] for run in started)
     else:
         with app.worker(tasks=_TOGETHER):
             began, used = perf_counter(), process_time()
             for run in [app.start(workflow, each) for _ in range(runs)]:
                 run.result()
             took = perf_counter() - began
-    cpu.append((process_time() - used) / (runs * each) * 1_000)
+            used = process_time() - used
+    cpu.append(used / (runs * each) * 1_000)
     return runs * each / took

@@ -68,7 +68,9 @@ class Measure:
         return judged <= self.limit if self.better == "less" else judged >= self.limit
 
 
-def rounds(repeat: int, floor: Callable[[], float], *semel: Callable[[], float]) -> tuple[list[float], list[list[float]]]:
+def rounds(
+    repeat: int, floor: Callable[[], float], *semel: Callable[[], float]
+) -> tuple[list[float], list[list[float]]]:
     """Floor, semel, floor, semel, …, floor: the floor's values, and those of each of ``semel``."""
     floors = [floor()]
     values: list[list[float]] = [[] for _ in semel]

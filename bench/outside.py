@@ -1,4 +1,4 @@
-"""Outside of a run: a plain function in a process where semel has it registered and has run it, and in one without semel.
+"""Outside of a run: a plain function in a process where semel has registered and run it, and in one without semel.
 
 Each round is two new processes, so that where things happen to lie in memory evens out; the least time of each counts.
 """

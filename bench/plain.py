@@ -1,4 +1,4 @@
-"""What semel costs where it is not at work: a registered function called outside of a run, and ``once`` outside of one."""
+"""What semel costs where it is not at work: a registered function, and ``once``, called outside of a run."""
 
 from __future__ import annotations
 
@@ -20,5 +20,7 @@ def case(settings: Settings) -> Iterator[Measure]:
                 once.append(found["once"] - found["step"])
     # The least of all rounds: a disturbed round says nothing, and the function does the same work in each.
     least, bare = [min(registered)], [min(plain)] * 2
-    yield Measure("outside", "a registered function, outside of a run", "ns", least, bare, limit=1.02, note="goal: 1.00")
+    yield Measure(
+        "outside", "a registered function, outside of a run", "ns", least, bare, limit=1.02, note="goal: 1.00"
+    )
     yield Measure("outside", "once outside of a run, more than its step", "ns", [min(once)])

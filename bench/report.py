@@ -32,7 +32,7 @@ def table(measures: Sequence[Measure], place: Place) -> Table:
     for one in measures:
         if case and one.case != case:
             made.add_section()
-        values = _shown(one.value, one.unit) if one.semel else "–"
+        values = _shown(one.value, one.unit) if one.semel else "-"
         floor = _shown(one.floor_value, one.unit) if one.floor_value is not None else ""
         ratio = f"{one.ratio:.2f}" if one.ratio is not None else ""
         made.add_row("" if one.case == case else one.case, one.what, values, floor, ratio, _budget(one), one.note)

@@ -6,16 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from semel import App
+from semel.run import Run
 
 from . import programs
 from .floor import Floor
 from .measure import Settings
-
-R = TypeVar("R")
 
 _ROUND_THE_LOG = 1_200  # steps that fill the log once
 
@@ -28,6 +28,16 @@ def new_folder(settings: Settings) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def begun(app: App, run: Run[Any]) -> list[float]:
+    """When each step of a run began, in seconds."""
+    return [record.started_at for record in app.store.records(run.uid)]
+
+
+def intervals(app: App, run: Run[Any]) -> list[float]:
+    """Seconds from each step's start to the next one's."""
+    return [later - earlier for earlier, later in pairwise(begun(app, run))]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``app.start``: runs made durable per second, one after the other and many at once, beside bare commits of their rows."""
+"""``app.start``: runs made durable per second, one by one and many at once, beside bare commits of their rows."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ def case(settings: Settings) -> Iterator[Measure]:
         floor = Floor(folder / "floor.db", folder / "semel.db", "semel_runs", ["uid", "id"], each_its_own=True)
         floor.lone(settings.size(1_500, 10))
         floors, (in_turn, at_once) = rounds(
-            settings.repeat, lambda: count / sum(floor.lone(count)), lambda: _in_turn(app, count), lambda: _at_once(app, count)
+            settings.repeat,
+            lambda: count / sum(floor.lone(count)),
+            lambda: _in_turn(app, count),
+            lambda: _at_once(app, count),
         )
         floor.close()
         app.close()
     yield Measure("start", "start, one after the other", "runs/s", in_turn, floors, better="more", peers="start")
-    yield Measure("start", "start_async, all at once", "runs/s", at_once, floors, better="more", note="they share commits")
+    yield Measure(
+        "start", "start_async, all at once", "runs/s", at_once, floors, better="more", note="they share commits"
+    )
 
 
 def _in_turn(app: App, count: int) -> float:
@@ -44,5 +49,3 @@ def _at_once(app: App, count: int) -> float:
         return perf_counter() - began
 
     return count / asyncio.run(start_all())
-
-

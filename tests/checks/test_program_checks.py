@@ -213,7 +213,7 @@ def test_a_step_that_a_call_leads_to_is_fine(text: str) -> None:
         "threading.Thread(target=notify, args=(1,)).start() #!",
         "thread = threading.Thread(target=lambda: notify(1)) #!\nthread.start()",
         "threading.Timer(5, notify).start() #!",
-        "class Later(threading.Thread):\n    def run(self): notify(1)\nLater().start() #!",
+        "pass\nclass Later(threading.Thread):\n    def run(self): notify(1)\nLater().start() #!",
         "import multiprocessing\nmultiprocessing.Process(target=notify).start() #!",
         "from threading import Thread as T\nT(None, notify).start() #!",
         "threading.Thread(target=partial(notify, 1)).start() #!",
@@ -236,7 +236,7 @@ def test_a_bare_thread_with_steps_is_refused(text: str) -> None:
         "with futures.ThreadPoolExecutor() as pool:\n    pool.submit(notify, 1)",
         "def start(): threading.Thread(target=notify).start()\nonce('all', start)",
         "def script(): threading.Thread(target=notify).start()",
-        "class Later(threading.Thread):\n    def run(self): plain(1)\n    def start(self): notify()\nLater().start()",
+        "pass\nclass Later(threading.Thread):\n    def run(self): plain(1)\nLater().start()\nnotify()",
     ],
 )
 def test_other_threads_are_fine(text: str) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 import sqlite3
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from semel.errors import StoreError
 from semel.store.interface import Claim, Record, Store

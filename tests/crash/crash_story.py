@@ -6,10 +6,12 @@ import json
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 from crash_judge import Call, Judge, Line, Undisturbed, Verdict, calls_of, read_log
 
 from semel.store import open_store
-from semel.store.interface import Run
+from semel.store.interface import Run, Store
 from semel.testing import crash_environment
 
 _HERE = Path(__file__).parent
@@ -187,14 +189,32 @@ class Story:
         assert code == 0, f"the worker ended with {code}:\n{process.output}"
         return Ending(json.loads(self._report.read_text()), read_log(self.log), frozenset(self.killed))
 
-    def row(self, run: str) -> Run | None:
-        """The run as the database has it now."""
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """The database, opened in this process."""
         store = open_store(self._url)
         store.open()
         try:
-            return store.get(run)
+            yield store
         finally:
             store.close()
+
+    def row(self, run: str) -> Run | None:
+        """The run as the database has it now."""
+        with self.store() as store:
+            return store.get(run)
+
+    def notes(self, run: str, kind: str) -> list[str]:
+        """The paths that the run has such a note for now."""
+        with self.store() as store:
+            row = store.get(run)
+            assert row is not None
+            return [note.path for note in store.notes(row.uid) if note.kind == kind]
+
+    def rows(self, query: str) -> list[Any]:
+        """Rows of the app's own tables."""
+        with closing(sqlite3.connect(self.folder / "shop.db")) as connection:
+            return connection.execute(query).fetchall()
 
     def lines(self) -> list[Line]:
         return read_log(self.log)

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .packages import is_user_module
-from .twins import has_no_source, is_twin_code
+from .twins import has_no_source, intrinsics, is_twin_code
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -17,7 +17,8 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 def explain_uncompiled() -> str:
     """Says which function was reached and why it has no twin. Looks at the frames of its caller."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+    asking = {getattr(function, "__code__", None) for function in intrinsics}
+    while frame is not None and (frame.f_code.co_filename.startswith(_HERE) or frame.f_code in asking):
         frame = frame.f_back
     if frame is None:
         return "It was reached from no function of yours."

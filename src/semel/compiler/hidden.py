@@ -58,6 +58,18 @@ def with_path(name: str, first: ast.expr, passes: Sequence[str], at: ast.AST) ->
     return helper(name, [load(PATH, at), first, *[load(number, at) for number in passes]], at)
 
 
+def beside(node: ast.expr) -> ast.expr:
+    """Where a helper stands that is called with ``node``: on its line, and on none if it has several.
+
+    An instruction that has no line takes that of the one before it, so that no line is seen twice.
+    """
+    if node.lineno == node.end_lineno:
+        return node
+    position = ast.Constant(None)
+    position.lineno = position.end_lineno = position.col_offset = position.end_col_offset = -1
+    return position
+
+
 def number(value: int, at: ast.AST) -> ast.Constant:
     return placed(ast.Constant(value), at)
 

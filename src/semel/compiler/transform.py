@@ -123,7 +123,7 @@ class _Transformer(ast.NodeTransformer):
         name = (hidden.FRAMED_AWAITED if awaited else hidden.FRAMED) if framed else None
         name = name or (hidden.AWAITED if awaited else hidden.CALL)
         self.emitted += 1
-        callee: ast.expr = with_path(name, function, self._passes, function)
+        callee: ast.expr = with_path(name, function, self._passes, hidden.beside(function))
         if not framed and any(_matters(argument) for argument in (*node.args, *(k.value for k in node.keywords))):
             site = self._fresh("s")
             callee = placed(ast.NamedExpr(hidden.store(site, callee), callee), callee)
@@ -142,15 +142,18 @@ class _Transformer(ast.NodeTransformer):
         wrap = _matters(argument)
         visited: ast.expr = self.visit(argument)
         if isinstance(visited, ast.Starred):
-            visited.value = hidden.helper(hidden.STARRED, [load(site, visited), visited.value], visited.value)
+            at = hidden.beside(visited.value)
+            visited.value = hidden.helper(hidden.STARRED, [load(site, at), visited.value], at)
             return visited
-        return hidden.helper(hidden.ARGUMENT, [load(site, visited), visited], visited) if wrap else visited
+        at = hidden.beside(visited)
+        return hidden.helper(hidden.ARGUMENT, [load(site, at), visited], at) if wrap else visited
 
     def _keyword(self, keyword: ast.keyword, site: str) -> ast.expr:
         wrap = keyword.arg is None or _matters(keyword.value)
         visited: ast.expr = self.visit(keyword.value)
         name = hidden.KEYWORDS if keyword.arg is None else hidden.ARGUMENT
-        return hidden.helper(name, [load(site, visited), visited], visited) if wrap else visited
+        at = hidden.beside(visited)
+        return hidden.helper(name, [load(site, at), visited], at) if wrap else visited
 
     def _is_global(self, name: str) -> bool:
         return name not in self._bound

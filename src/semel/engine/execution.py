@@ -28,6 +28,9 @@ from . import points
 
 log = logging.getLogger("semel")
 
+#: What steps return most: asking ``isawaitable`` costs more than all the rest that is asked of a value.
+_NOT_AWAITABLE = frozenset({type(None), bool, int, float, str, bytes, dict, list, tuple})
+
 _EAGER = sys.version_info >= (3, 12)
 
 #: The execution, by its ``_cut``, in which this flow has come past a live step: what it starts from then on was not in
@@ -104,12 +107,14 @@ class Execution:
             raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
         path = Path(parent, passes, segment_of_label(label), self)
         text = path.step()
-        self._claim(text)
-        record = self._records.get(text)
-        if self._records and text + CANCELLED in self._records:
-            return _until_cancelled()
-        if record is not None:
-            return self._replay(text, record, awaited)
+        self._claim(text, path)
+        records = self._records
+        if records:
+            if text + CANCELLED in records:
+                return _until_cancelled()
+            record = records.get(text)
+            if record is not None:
+                return self._replay(text, record, awaited)
         live = _Live(text, path, label, scope, step, len(rest) == 2)
         return self._run_awaited(live) if awaited else self._run(live)
 
@@ -141,7 +146,7 @@ class Execution:
             self.halted = halt
         return Unwind(self.halted)
 
-    def _claim(self, path: str) -> None:
+    def _claim(self, path: str, claimant: Path) -> None:
         if self.halted is not None:
             raise Unwind(self.halted)
         if self.over:
@@ -149,8 +154,7 @@ class Execution:
                 f"the step {path} was reached after its body had ended; a task or thread that the body started must "
                 f"be awaited or joined in the body"
             )
-        mine = object()
-        if self._claimed.setdefault(path, mine) is not mine:
+        if self._claimed.setdefault(path, claimant) is not claimant:
             raise PathClaimedTwice(
                 f"two steps of this execution have the path {path}; the second one was not run, because it would have "
                 f"read the first one's record. Give them different labels, call the helper in a loop (each pass is a "
@@ -173,7 +177,7 @@ class Execution:
         try:
             if self.over or self.halted is not None:
                 self._claimed.pop(live.text, None)
-                self._claim(live.text)
+                self._claim(live.text, live.path)
             if not self.journal.may_start():
                 raise self.halt(Halt("lease lost"))
             call = step_call(live.path, live.step)
@@ -201,7 +205,7 @@ class Execution:
         handed_on = False
         try:
             value = self._call(live, call)
-            if isawaitable(value):
+            if type(value) not in _NOT_AWAITABLE and isawaitable(value):
                 handed_on = True
                 return self._await_step(live, value)
             try:
@@ -227,7 +231,7 @@ class Execution:
         except BaseException:
             self.drain.leave(live)
             raise
-        if isawaitable(value):
+        if type(value) not in _NOT_AWAITABLE and isawaitable(value):
             return await self._await_step(live, value)
         return await self._make_durable(loop, live, value, awaited=False)
 
@@ -291,15 +295,15 @@ class Execution:
     def record_of(self, live: _Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
         """The record of a step of this execution."""
         return Record(
-            run=self.run,
-            body=self.body,
-            path=live.text + suffix,
-            kind=outcome.kind,
-            data=outcome.data,
-            awaited=awaited,
-            started_at=live.started,
-            finished_at=self.now(),
-            delivery=self.delivery,
+            self.run,
+            self.body,
+            live.text + suffix,
+            outcome.kind,
+            outcome.data,
+            awaited,
+            live.started,
+            self.now(),
+            self.delivery,
         )
 
     def _finish(self, live: _Live, value: object, kept: bool) -> object:

@@ -31,9 +31,7 @@ class Attempts:
         self._claim = claim
         self._lease = lease
         self._pause = _FIRST_PAUSE
-        self._redelivered = 0
-        if workflow.redeliver and claim.takeover:
-            self._redelivered = sum(note.kind == "redelivered" for note in app.store.notes(claim.run.uid))
+        self._redelivered: int | None = None
 
     def prepare(self) -> tuple[Execution, Steps] | None:
         """The next delivery; None if the run cannot be delivered, and was faulted."""
@@ -41,12 +39,20 @@ class Attempts:
         try:
             if claim.takeover and claim.delivery > DEADLY:
                 raise WorkerKilled(self._killed())
-            return prepare(self._app, self._workflow, claim, self._lease, self._redelivered)
+            return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered())
         except StoreError:
             raise
         except SemelError as error:
             self._fault(error)
             return None
+
+    def _already_redelivered(self) -> int:
+        """How often the policy has delivered this execution again, by earlier workers too."""
+        if self._redelivered is None:
+            policy = self._workflow.redeliver and self._claim.takeover
+            notes = self._app.store.notes(self._claim.run.uid) if policy else []
+            self._redelivered = sum(note.kind == "redelivered" and note.text.startswith("after ") for note in notes)
+        return self._redelivered
 
     def after(self, ended: Ended) -> float | None:
         """Seconds until the next delivery, or None if there is none."""
@@ -55,7 +61,7 @@ class Attempts:
                 log.warning("run %s: %s; its execution is delivered again", self._claim.run.id, ended.error)
                 pause, self._pause = self._pause, min(self._pause * 2, _LAST_PAUSE)
                 return pause
-            self._redelivered += 1
+            self._redelivered = self._already_redelivered() + 1
             return 0.0
         if ended.how == "released":
             self.release()
@@ -67,9 +73,20 @@ class Attempts:
             log.error("run %s of %s faulted: %r", self._claim.run.id, self._workflow.name, ended.error)
         return None
 
+    def failed(self, error: BaseException) -> float | None:
+        """What to do when the delivery itself could not be made or ended: the store is asked again later."""
+        if isinstance(error, StoreError):
+            return self.after(Ended("again", error))
+        log.error("driving the run %s failed; it is given back", self._claim.run.id, exc_info=error)
+        self.release()
+        return None
+
     def release(self) -> None:
-        """Gives the run back as it is."""
-        self._app.store.release(self._claim).wait()
+        """Gives the run back as it is; if even that fails, it is free again when this worker stops."""
+        try:
+            self._app.store.release(self._claim).wait()
+        except StoreError as error:
+            log.warning("run %s could not be given back: %s", self._claim.run.id, error)
 
     def _fault(self, error: SemelError) -> None:
         claim = self._claim

@@ -39,12 +39,16 @@ class RunKeys:
 class RunJournal:
     """Where the steps of one claimed run are recorded."""
 
-    __slots__ = ("_claim", "_store", "may_start")
+    __slots__ = ("_claim", "_lease", "_store")
 
     def __init__(self, store: Store, claim: Claim, lease: Lease) -> None:
         self._store = store
         self._claim = claim
-        self.may_start = lease.may_start
+        self._lease = lease
+
+    def may_start(self) -> bool:
+        """Whether this worker is still the owner that claimed the run, and surely so for a while."""
+        return self._lease.owner == self._claim.owner and self._lease.may_start()
 
     def append(self, records: list[Record], notes: list[Note], retracted: list[str]) -> Ticket[bool]:
         return self._store.append(self._claim, records, notes, retracted)

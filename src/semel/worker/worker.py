@@ -186,37 +186,44 @@ class Worker:
     # ---------------------------------------------------------------------------------------------------------------- driving
 
     def _drive_sync(self, attempts: Attempts, claim: Claim) -> None:
+        pause: float | None = 0.0
         try:
-            while (delivery := attempts.prepare()) is not None:
-                execution, steps = delivery
-                with self._tracked(execution):
-                    ended = drive_sync(steps)
-                pause = attempts.after(ended)
-                if pause is None:
-                    return
-                if self._stopping.wait(pause):
+            while pause is not None:
+                if self._stopping.wait(pause) if pause else self._stopping.is_set():
                     attempts.release()
                     return
-        except BaseException:
-            log.exception("driving the run %s failed", claim.run.id)
+                try:
+                    delivery = attempts.prepare()
+                    if delivery is None:
+                        return
+                    execution, steps = delivery
+                    with self._tracked(execution):
+                        ended = drive_sync(steps)
+                    pause = attempts.after(ended)
+                except Exception as error:
+                    pause = attempts.failed(error)
         finally:
             self._end(claim, False)
 
     async def _drive_async(self, attempts: Attempts, claim: Claim) -> None:
+        pause: float | None = 0.0
         try:
-            while (delivery := attempts.prepare()) is not None:
-                execution, steps = delivery
-                with self._tracked(execution):
-                    ended = await drive_async(steps)
-                pause = attempts.after(ended)
-                if pause is None:
-                    return
+            while pause is not None:
+                if pause:
+                    await asyncio.sleep(pause)
                 if self._stopping.is_set():
                     attempts.release()
                     return
-                await asyncio.sleep(pause)
-        except BaseException:
-            log.exception("driving the run %s failed", claim.run.id)
+                try:
+                    delivery = attempts.prepare()
+                    if delivery is None:
+                        return
+                    execution, steps = delivery
+                    with self._tracked(execution):
+                        ended = await drive_async(steps)
+                    pause = attempts.after(ended)
+                except Exception as error:
+                    pause = attempts.failed(error)
         finally:
             self._end(claim, True)
 

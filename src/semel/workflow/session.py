@@ -2,16 +2,23 @@
 
 Until the first write of a session no transaction is open, so no lock is held while a step is slow; the first write
 begins it as ``BEGIN IMMEDIATE``. SQLite's driver begins none before a SAVEPOINT, which would make the savepoint a
-transaction of its own; the hooks here do.
+transaction of its own, and none before a write that does not begin with its verb (``WITH … UPDATE``, ``CREATE``), which
+would be committed at once; the hooks here do.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import ConfigurationError
 
 _BUSY = 30.0  # seconds that a write waits for another process's write
+
+#: Writes that SQLite's driver takes for reads. A ``WITH … SELECT`` that has such a word begins a transaction needlessly.
+_HIDDEN_WRITE = re.compile(
+    r"\s*(?:CREATE|ALTER|DROP|WITH\b.*\b(?:INSERT|UPDATE|DELETE|REPLACE))\b", re.IGNORECASE | re.DOTALL
+)
 
 
 class Engines:
@@ -82,9 +89,20 @@ def _hooked(engine: Any, sync_engine: Any) -> Any:
         cursor.close()
 
     @event.listens_for(sync_engine, "savepoint")
-    def begin_first(connection: Any, _name: str) -> None:
-        driver = connection.connection.dbapi_connection
-        if not getattr(driver, "in_transaction", getattr(getattr(driver, "_connection", None), "in_transaction", False)):
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+    def begin_before_savepoint(connection: Any, _name: str) -> None:
+        _begin(connection)
+
+    @event.listens_for(sync_engine, "before_cursor_execute")
+    def begin_before_write(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if _HIDDEN_WRITE.match(statement):
+            _begin(connection)
 
     return engine
+
+
+def _begin(connection: Any) -> None:
+    driver = connection.connection.dbapi_connection
+    if driver.isolation_level is None:  # the user asked for autocommit
+        return
+    if not getattr(driver, "in_transaction", getattr(getattr(driver, "_connection", None), "in_transaction", False)):
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -179,7 +179,7 @@ def writes_rows(run: str) -> object:
     once("before", lambda: effect(run, "#before"))
     connection = app.session().connection()
     connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS orders (name TEXT)")
-    connection.exec_driver_sql("INSERT INTO orders VALUES (?)", (run,))
+    connection.exec_driver_sql("WITH given AS (SELECT ? AS name) INSERT INTO orders SELECT name FROM given", (run,))
     once("after", lambda: effect(run, "#after"))
     rows = connection.exec_driver_sql("SELECT count(*) FROM orders WHERE name = ?", (run,))
     return rows.scalar_one()

@@ -222,10 +222,9 @@ class _Walk:
     def attempt(self, attempt: Attempt) -> tuple[int, _Out]:
         reach, out = self.summary(attempt.body)
         out = list(out)
-        if attempt.handlers:
-            caught = (out[_RAISED] or 0) | (out[_FAILED] or 0)
-            if attempt.catches_all:
-                out[_RAISED] = out[_FAILED] = None
+        caught = (out[_RAISED] or 0) | (out[_FAILED] or 0)
+        if attempt.catches_all:
+            out[_RAISED] = out[_FAILED] = None
         else_reach, else_out = self.summary(attempt.orelse)
         if (so_far := out[_ON]) is not None:
             reach |= else_reach

@@ -31,23 +31,24 @@ def catches(manager: ast.expr, scope: Scope, callees: Callees) -> Catches:
                 found.append("any" if name in foreign.CATCH else "never" if name in foreign.NEVER_CATCH else "raised")
             case Inst(cls, exact):
                 methods = [m for n in ("__exit__", "__aexit__") for m in callees.program.methods(cls, n, exact=exact)]
-                found += [_exit(method) for method in methods] or ["raised"]
+                found.append(_most([_exit(method) for method in methods]))
             case _:
                 found.append("raised")
     return _most(found)
 
 
 def _most(found: list[Catches]) -> Catches:
-    for answer in ("any", "raised"):
-        if answer in found:
-            return answer
-    return "never" if found else "raised"
+    if "any" in found:
+        return "any"
+    return "raised" if "raised" in found or not found else "never"
 
 
 def _exit(method: FunctionRecord) -> Catches:
-    """``__exit__`` catches by returning something true."""
-    quiet = all(isinstance(value, ast.Constant) and not value.value for value in method.returned)
-    return "never" if quiet and not method.yielded else "any"
+    """``__exit__`` catches by returning something true; of what a call returns nothing is known."""
+    answers = [value for value in method.returned if not (isinstance(value, ast.Constant) and not value.value)]
+    if not answers:
+        return "never"
+    return "raised" if all(isinstance(value, ast.Call | ast.Await) for value in answers) else "any"
 
 
 def _generator(function: FunctionRecord) -> Catches:
@@ -62,18 +63,19 @@ def _block(statements: list[ast.stmt], around: Catches) -> Catches:
         inside = around
         match statement:
             case ast.Try(handlers=handlers):
-                inside = _most([around, "any" if any(not _raises(h.body) for h in handlers) else "never"])
+                caught: Catches = "any" if any(not _raises(h.body) for h in handlers) else "never"
+                inside = _most([around, caught])
                 found.append(_block(statement.body, inside))
                 others = (statement.orelse, statement.finalbody, *(h.body for h in handlers))
                 found.extend(_block(block, around) for block in others)
                 continue
-            case ast.With() | ast.AsyncWith():
-                inside = _most([around, "raised"])
+            case ast.With() | ast.AsyncWith() if around == "never":
+                inside = "raised"
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 continue
         blocks = [getattr(statement, name, []) for name in ("body", "orelse")]
         if any(blocks):
-            found += [_block(block, inside) for block in blocks]
+            found.extend(_block(block, inside) for block in blocks)
         elif any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(statement)):
             found.append(inside)
     return _most(found)

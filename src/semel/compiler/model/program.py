@@ -27,6 +27,8 @@ class Program:
         self._children: dict[ClassRecord, list[ClassRecord]] = {}
         self._implementations: dict[ClassRecord, list[ClassRecord]] = {}
         self._owners: dict[str, list[ClassRecord]] = {}
+        self._subclasses: dict[ClassRecord, list[ClassRecord]] = {}
+        self._methods: dict[tuple[ClassRecord, str, bool], list[FunctionRecord]] = {}
 
     @property
     def classes(self) -> Iterable[ClassRecord]:
@@ -61,8 +63,8 @@ class Program:
             for method in cls.methods:
                 self._owners.setdefault(method, []).append(cls)
         # Resolving a base may have asked about classes whose own bases were not known yet.
-        self._mro.clear()
-        self._implementations.clear()
+        for known in (self._mro, self._implementations, self._subclasses, self._methods):
+            known.clear()
 
     def bases(self, cls: ClassRecord) -> list[ClassRecord | str]:
         return self._bases.get(cls, [])
@@ -92,6 +94,16 @@ class Program:
         return next((base for base in self.mro(cls) if isinstance(base, str) and base not in plain), None)
 
     def subclasses(self, cls: ClassRecord) -> list[ClassRecord]:
+        """The classes below it; below a protocol also those that have all its members."""
+        found = self._subclasses.get(cls)
+        if found is None:
+            below = dict.fromkeys(self._descendants(cls))
+            if self.is_protocol(cls):
+                below.update(dict.fromkeys(self.implementations(cls)))
+            found = self._subclasses[cls] = list(below)
+        return found
+
+    def _descendants(self, cls: ClassRecord) -> list[ClassRecord]:
         found: dict[ClassRecord, None] = {}
         waiting = [*self._children.get(cls, ())]
         while waiting:
@@ -99,9 +111,6 @@ class Program:
             if child not in found:
                 found[child] = None
                 waiting.extend(self._children.get(child, ()))
-        if self.is_protocol(cls):
-            for implementation in self.implementations(cls):
-                found.setdefault(implementation)
         return list(found)
 
     def is_protocol(self, cls: ClassRecord) -> bool:
@@ -120,9 +129,6 @@ class Program:
                 if cls is not protocol and not self.is_protocol(cls) and all(self.find(cls, name) for name in wanted)
             ]
         return found
-
-    def _descendants(self, cls: ClassRecord) -> list[ClassRecord]:
-        return [child for direct in self._children.get(cls, ()) for child in [direct, *self.subclasses(direct)]]
 
     def owners(self, method: str) -> list[ClassRecord]:
         """The user classes that define a method of this name."""
@@ -144,6 +150,9 @@ class Program:
 
     def methods(self, cls: ClassRecord, name: str, *, exact: bool) -> list[FunctionRecord]:
         """The methods that a call on an instance may run, those of subclasses included unless ``exact``."""
+        known = self._methods.get((cls, name, exact))
+        if known is not None:
+            return known
         found: dict[FunctionRecord, None] = {}
         own = self.find(cls, name)
         if own is not None:
@@ -154,7 +163,8 @@ class Program:
                 if method is not None:
                     found[method] = None
         real = [method for method in found if not self.is_abstract(method)]
-        return real or list(found)
+        self._methods[cls, name, exact] = real or list(found)
+        return self._methods[cls, name, exact]
 
     def is_abstract(self, method: FunctionRecord) -> bool:
         if method.owner is not None and self.is_protocol(method.owner) and _is_stub(method.node):

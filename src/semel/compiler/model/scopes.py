@@ -397,5 +397,5 @@ _VISITS: dict[type[ast.AST], Callable[[Any, Any, Scope], None]] = {
     ast.Name: _Declare.leaf,
     ast.Constant: _Declare.leaf,
 }
-if hasattr(ast, "TypeAlias"):
-    _VISITS[ast.TypeAlias] = _Declare.type_alias
+if (type_statement := getattr(ast, "TypeAlias", None)) is not None:  # Python 3.12
+    _VISITS[type_statement] = _Declare.type_alias

@@ -24,13 +24,15 @@ def list_runs(session: Session, which: RunFilter, now: float) -> list[Run]:
         if value is not None:
             conditions.append(condition)
             parameters.append(value)
-    if which.status is not None:
-        conditions.append("status = ?")
-        parameters.append("pending" if which.status == "running" else which.status)
-    if which.status in ("pending", "running"):
-        held_or_not = "uid IN" if which.status == "running" else "uid NOT IN"
-        conditions.append(f"{held_or_not} (SELECT value FROM json_each(?))")
+    if which.status == "running":
+        conditions.append("+status = 'pending' AND uid IN (SELECT value FROM json_each(?))")
         parameters.append(listed(held))
+    elif which.status == "pending":
+        conditions.append("status = 'pending' AND uid NOT IN (SELECT value FROM json_each(?))")
+        parameters.append(listed(held))
+    elif which.status is not None:
+        conditions.append("status = ?")
+        parameters.append(which.status)
     query = MAIN["list"].format(conditions=" AND ".join(conditions))
     rows = session.main_readers.all(query, (*parameters, which.limit))
     live = frozenset(held)

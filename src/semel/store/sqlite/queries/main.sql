@@ -1,4 +1,4 @@
--- The main database's queries by name.
+-- The main database's queries by name. `+status` keeps the planner from walking all pending runs where uids are given.
 
 -- name: start
 INSERT INTO semel_runs (uid, id, workflow, status, args, seed, format, created_at)
@@ -14,7 +14,7 @@ FROM semel_runs WHERE id = ?;
 -- name: pending_of
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
     error, fault, kills
-FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND status = 'pending' ORDER BY seq;
+FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +status = 'pending' ORDER BY seq;
 
 -- name: list
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
@@ -33,7 +33,7 @@ SELECT status FROM semel_runs WHERE uid = ?;
 SELECT status, count(*) FROM semel_runs GROUP BY status;
 
 -- name: still_pending
-SELECT uid FROM semel_runs WHERE status = 'pending' AND uid IN (SELECT value FROM json_each(?));
+SELECT uid FROM semel_runs WHERE +status = 'pending' AND uid IN (SELECT value FROM json_each(?));
 
 -- name: finish
 UPDATE semel_runs SET
@@ -64,10 +64,6 @@ INSERT INTO semel_tombstones (id, uid)
 SELECT id, uid FROM semel_runs
 WHERE uid IN (SELECT value FROM json_each(?)) AND status <> 'pending'
 ON CONFLICT (id) DO NOTHING;
-
--- name: buried
-SELECT t.uid FROM semel_runs AS r JOIN semel_tombstones AS t ON t.id = r.id
-WHERE r.uid IN (SELECT value FROM json_each(?)) AND r.status <> 'pending';
 
 -- name: purge_runs
 DELETE FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?));

@@ -1,0 +1,39 @@
+"""The SQL of the SQLite store: every query is used, and none walks a table that grows with history."""
+
+import re
+import sqlite3
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from semel.store.sqlite import Sqlite
+from semel.store.sqlite.queries import JOURNAL, MAIN
+
+ALL = [("main", name) for name in MAIN] + [("journal", name) for name in JOURNAL]
+#: What reads a whole table or index, and why it may: an operator's count, and tables with a row per live process or claim.
+WALKS = {"counts": "semel_runs", "owners": "semel_owners", "live_claims": "c", "used": ".*"}
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_every_query_is_used(kind: str, name: str) -> None:
+    package = resources.files("semel.store.sqlite")
+    code = "".join(file.read_text() for file in package.iterdir() if file.name.endswith(".py"))
+    assert f'{kind.upper()}["{name}"]' in code or f'"{name}"' in code
+
+
+@pytest.mark.parametrize(("kind", "name"), ALL)
+def test_no_query_walks_what_grows(kind: str, name: str, sqlite: Sqlite, database: Path) -> None:
+    query = (MAIN if kind == "main" else JOURNAL)[name].format(conditions="status = 'completed'")
+    connection = sqlite3.connect(sqlite.path if kind == "main" else sqlite.journal_path)
+    try:
+        numbers = [int(number) for number in re.findall(r"\?(\d+)", query)]
+        parameters = ["[]"] * (max(numbers) if numbers else query.count("?"))
+        steps = [step for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {query}", parameters)]
+    finally:
+        connection.close()
+    walked = [step for step in steps if step.startswith("SCAN") and not re.search("json_each|CONSTANT ROW", step)]
+    allowed = WALKS.get(name)
+    assert not walked or (allowed is not None and all(re.match(f"SCAN {allowed}", step) for step in walked)), steps
+    if "json_each" in query and "status" in query and kind == "main":
+        assert any("(uid=?)" in step for step in steps), steps
