@@ -56,7 +56,7 @@ def main(cases: tuple[str, ...], repeat: int, quick: bool, file: Path | None, fo
     for name in cases or CASES:
         with console.status(f"{name} …"):
             measures += CASES[name](settings)
-    show(console, measures, where)
+    show(console, measures, where, quick=quick)
     file = file or _RESULTS / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(as_json(measures, where, quick=quick), indent=1, ensure_ascii=False) + "\n", "utf-8")

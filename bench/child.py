@@ -80,7 +80,7 @@ def main(role: str, folder: Path, *numbers: int) -> None:
     app = programs.new_app(folder)
     if role == "die":
         steps, dies_at = numbers
-        programs.deadly.append(dies_at)
+        programs.stops[dies_at] = programs.die
         with app.worker():
             app.start(programs.steps, steps, id="long").result()
     elif role == "resume":

@@ -30,7 +30,7 @@ def case(settings: Settings) -> Iterator[Measure]:
         return
     syncs, commits = counted
     note = f"{syncs} syncs of logs for {commits} commits, {many - few} steps"
-    yield Measure("durability", "syncs per commit", "", [syncs / commits], limit=1.0, better="more", note=note)
+    yield Measure("durability", "syncs per commit", "", [syncs / commits], 1.0, "more", note=note)
 
 
 def _count(folder: Path, few: int, many: int) -> tuple[int, int] | str:

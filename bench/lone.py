@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from statistics import median
-from typing import Any
-
-from semel import App
+from collections.abc import Iterator
 
 from . import programs
-from .measure import Measure, Settings, rounds
-from .scene import intervals, new_scene
+from .measure import Beside, Measure, Settings
+from .scene import in_turn, new_scene
 
 
 def case(settings: Settings) -> Iterator[Measure]:
-    count = settings.size(200, 20)
-    repeat = settings.repeat if settings.quick else settings.repeat * 4  # a round is short
+    count, each = settings.size(200, 20), settings.size(20, 10)
+    of_sync: list[Beside] = []
+    of_async: list[Beside] = []
     with new_scene(settings) as (app, floor), app.worker():
-        floors, (of_sync, of_async) = rounds(
-            repeat,
-            lambda: median(floor.lone(count)) * 1e6,
-            lambda: _run(app, programs.steps, count),
-            lambda: _run(app, programs.steps_async, count),
-        )
-    for name, values, limit in (("sync", of_sync, 1.2), ("async", of_async, 1.5)):
-        note = f"{1e6 / median(values):,.0f} steps/s"
-        yield Measure("lone", f"a step, {name} (p50)", "µs", values, floors, limit, note=note, peers="step")
-
-
-def _run(app: App, workflow: Callable[..., Any], count: int) -> float:
-    """The median microseconds of a step."""
-    run = app.start(workflow, count)
-    run.result()
-    return median(intervals(app, run)) * 1e6
+        for _ in range(settings.repeat):
+            of_sync.append(in_turn(app, floor, programs.steps, count + 1, each))
+            of_async.append(in_turn(app, floor, programs.steps_async, count + 1, each))
+    for name, parts, limit in (("sync", of_sync, 1.2), ("async", of_async, 1.5)):
+        taken = Beside.joined(parts)
+        micros = Beside([value * 1e6 for value in taken.semel], [value * 1e6 for value in taken.floor], taken.ratios)
+        yield Measure("lone", f"a step of one run, {name} (p50)", "µs", micros, limit, peers="step")

@@ -41,12 +41,12 @@ def _measured(
 ) -> Iterator[Measure]:
     cpu: list[float] = []
     with new_scene(settings) as (app, floor):
-        floors, (values,) = rounds(
+        (taken,) = rounds(
             settings.repeat,
             lambda: _floor(floor, runs * each),
             lambda: _runs(app, workflow, runs, each, cpu, ahead=ahead),
         )
-    yield Measure("many", name, "steps/s", values, floors, limit, "more", peers="rate")
+    yield Measure("many", name, "steps/s", taken, limit, "more", peers="rate")
     yield Measure("many", f"{name}: CPU per 1,000 steps", "s", cpu, peers="cpu")
 
 

@@ -16,7 +16,7 @@ from .place import IN_MEMORY, Place
 _PEERS: dict[str, Any] = json.loads((Path(__file__).parent / "peers.json").read_text("utf-8"))
 
 
-def table(measures: Sequence[Measure], place: Place) -> Table:
+def table(measures: Sequence[Measure], place: Place, *, quick: bool) -> Table:
     made = Table(
         title=f"semel and its floor on {place['file_system']}, Python {place['python']}, SQLite {place['sqlite']}",
         caption="medians; a ratio is the median of each round's to the floor's round it",
@@ -32,10 +32,12 @@ def table(measures: Sequence[Measure], place: Place) -> Table:
     for one in measures:
         if case and one.case != case:
             made.add_section()
-        values = _shown(one.value, one.unit) if one.semel else "-"
+        values = _shown(one.value, one.unit) if one.value is not None else "-"
         floor = _shown(one.floor_value, one.unit) if one.floor_value is not None else ""
         ratio = f"{one.ratio:.2f}" if one.ratio is not None else ""
-        made.add_row("" if one.case == case else one.case, one.what, values, floor, ratio, _budget(one), one.note)
+        made.add_row(
+            "" if one.case == case else one.case, one.what, values, floor, ratio, _budget(one, quick), one.note
+        )
         case = one.case
     return made
 
@@ -48,7 +50,7 @@ def peers_table(measures: Sequence[Measure]) -> Table:
     made.add_column("semel, in this run", justify="right")
     made.add_column("others, measured elsewhere")
     for one in measures:
-        if one.peers is not None and one.semel:
+        if one.peers is not None and one.value is not None:
             others = ", ".join(f"{name} {figure}" for name, figure in figures[one.peers].items())
             made.add_row(one.what, _shown(one.value, one.unit), others)
     return made
@@ -59,11 +61,11 @@ def _shown(value: float, unit: str) -> str:
     return f"{value:,.{digits}f} {unit}".rstrip()
 
 
-def _budget(one: Measure) -> str:
+def _budget(one: Measure, quick: bool) -> str:
     if one.limit is None:
         return ""
     sign = "≤" if one.better == "less" else "≥"
-    mark = "" if one.held is None or not one.semel else " [green]held[/]" if one.held else " [red]missed[/]"
+    mark = "" if one.held is None or quick else " [green]held[/]" if one.held else " [red]missed[/]"
     return f"{sign} {one.limit:g}{mark}"
 
 
@@ -77,12 +79,12 @@ def as_json(measures: Sequence[Measure], place: Place, *, quick: bool) -> dict[s
                 "case": one.case,
                 "what": one.what,
                 "unit": one.unit,
-                "semel": one.value if one.semel else None,
+                "semel": one.value,
                 "floor": one.floor_value,
-                "ratio": one.ratio if one.semel else None,
+                "ratio": one.ratio,
                 "limit": one.limit,
                 "better": one.better,
-                "held": one.held if one.semel else None,
+                "held": None if quick else one.held,
                 "note": one.note,
                 "rounds": {"semel": one.semel, "floor": one.floor},
             }
@@ -92,7 +94,7 @@ def as_json(measures: Sequence[Measure], place: Place, *, quick: bool) -> dict[s
     }
 
 
-def show(console: Console, measures: Sequence[Measure], place: Place) -> None:
-    console.print(table(measures, place))
+def show(console: Console, measures: Sequence[Measure], place: Place, *, quick: bool) -> None:
+    console.print(table(measures, place, quick=quick))
     if any(one.peers for one in measures):
         console.print(peers_table(measures))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from semel import App
@@ -15,8 +17,9 @@ from semel.run import Run
 
 from . import programs
 from .floor import Floor
-from .measure import Settings
+from .measure import Beside, Settings
 
+_PATIENCE = 60.0  # seconds after which a run that does not come to its next stop has failed
 _ROUND_THE_LOG = 1_200  # steps that fill the log once
 
 
@@ -35,9 +38,30 @@ def begun(app: App, run: Run[Any]) -> list[float]:
     return [record.started_at for record in app.store.records(run.uid)]
 
 
-def intervals(app: App, run: Run[Any]) -> list[float]:
-    """Seconds from each step's start to the next one's."""
-    return [later - earlier for earlier, later in pairwise(begun(app, run))]
+def in_turn(app: App, floor: Floor, workflow: Callable[[int], Any], count: int, each: int) -> Beside:
+    """One run of ``count`` steps that lets the floor make some commits after every ``each`` of them.
+
+    So a disk whose commits take ten times as long from one second to the next takes as long for both. The values are
+    medians, in seconds: of a commit, and of a step from its start to the next one's. The step that waits is left out.
+    """
+    barrier = threading.Barrier(2)
+
+    def give_way() -> None:
+        barrier.wait()
+        barrier.wait()
+
+    programs.stops.update(dict.fromkeys(range(0, count, each), give_way))
+    floors: list[float] = []
+    run = app.start(workflow, count)
+    for _ in range(len(programs.stops)):
+        barrier.wait(_PATIENCE)
+        floors.append(median(floor.lone(each)))
+        barrier.wait(_PATIENCE)
+    run.result()
+    programs.stops.clear()
+    took = [later - earlier for earlier, later in pairwise(begun(app, run))]
+    chunks = [took[stop + 1 : stop + each] for stop in range(0, count - 1, each)]
+    return Beside.of([median(chunk) for chunk in chunks], floors)
 
 
 @contextmanager

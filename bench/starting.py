@@ -21,7 +21,7 @@ def case(settings: Settings) -> Iterator[Measure]:
         _in_turn(app, settings.size(1_500, 10))  # once round the log
         floor = Floor(folder / "floor.db", folder / "semel.db", "semel_runs", ["uid", "id"], each_its_own=True)
         floor.lone(settings.size(1_500, 10))
-        floors, (in_turn, at_once) = rounds(
+        in_turn, at_once = rounds(
             settings.repeat,
             lambda: count / sum(floor.lone(count)),
             lambda: _in_turn(app, count),
@@ -29,10 +29,8 @@ def case(settings: Settings) -> Iterator[Measure]:
         )
         floor.close()
         app.close()
-    yield Measure("start", "start, one after the other", "runs/s", in_turn, floors, better="more", peers="start")
-    yield Measure(
-        "start", "start_async, all at once", "runs/s", at_once, floors, better="more", note="they share commits"
-    )
+    yield Measure("start", "start, one after the other", "runs/s", in_turn, better="more", peers="start")
+    yield Measure("start", "start_async, all at once", "runs/s", at_once, better="more", note="they share commits")
 
 
 def _in_turn(app: App, count: int) -> float:

@@ -24,4 +24,4 @@ def case(settings: Settings) -> Iterator[Measure]:
         app.close()
     for what, limit in _LIMITS.items():
         more = min(one[what] for one in compiled) - min(one[what] for one in bare)
-        yield Measure("twin", f"{what} in a run, more than outside of one", "ns", [more], limit=limit)
+        yield Measure("twin", f"{what} in a run, more than outside of one", "ns", [more], limit)

@@ -15,7 +15,7 @@ class Watch:
     """What was seen. ``synchronous`` is the setting of every connection that was made, as SQLite itself answers."""
 
     connections: list[sqlite3.Connection] = field(default_factory=list)
-    commits: int = 0
+    commits: int = 0  # that wrote something
     record_queries: int = 0
 
     def install(self) -> None:
@@ -24,7 +24,7 @@ class Watch:
 
         def connect(*args: Any, **kwargs: Any) -> sqlite3.Connection:
             made: sqlite3.Connection = original(*args, **kwargs)
-            made.set_trace_callback(partial(self._seen, [False]))
+            made.set_trace_callback(partial(self._seen, _Transaction()))
             self.connections.append(made)
             return made
 
@@ -40,16 +40,25 @@ class Watch:
                 continue
         return found
 
-    def _seen(self, within: list[bool], statement: str) -> None:
+    def _seen(self, transaction: _Transaction, statement: str) -> None:
         word = statement.lstrip().split(None, 1)[0].upper().rstrip(";")
         if word == "BEGIN":
-            within[0] = True
+            transaction.open, transaction.wrote = True, False
         elif word == "COMMIT":
-            within[0] = False
-            self.commits += 1
+            transaction.open = False
+            self.commits += transaction.wrote
         elif word == "ROLLBACK" and " TO " not in statement.upper():
-            within[0] = False
-        elif word in _WRITES and not within[0]:
-            self.commits += 1
+            transaction.open = False
+        elif word in _WRITES:
+            transaction.wrote = True
+            self.commits += not transaction.open
         elif word == "SELECT" and "FROM semel_records" in statement and " WHERE " in statement:
             self.record_queries += 1
+
+
+@dataclass(slots=True)
+class _Transaction:
+    """Where one connection is."""
+
+    open: bool = False
+    wrote: bool = False

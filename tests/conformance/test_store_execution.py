@@ -204,6 +204,13 @@ def test_a_rollback_of_the_app_leaves_the_run_pending_and_the_records(
     assert store.finish(claim, outcome()).wait()
 
 
+def test_a_claim_given_back_does_not_finish_in_the_apps_transaction(kit: StoreKit, store: Store, claim: Claim) -> None:
+    store.release(claim).wait()
+    connection = app_connection(kit)
+    assert store.finish_in(connection, claim, outcome()) is False
+    connection.close()
+
+
 def test_a_lost_claim_does_not_finish_in_the_apps_transaction(kit: StoreKit, store: Store, lost: Claim) -> None:
     connection = app_connection(kit)
     assert store.finish_in(connection, lost, outcome(), [note(lost.run.uid)]) is False

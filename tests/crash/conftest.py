@@ -12,6 +12,20 @@ from crash_programs import ALL
 from crash_story import Story
 
 
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the many processes of these tests find each other's compiled modules."""
+    return tmp_path_factory.mktemp("bytecode")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(bytecode: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
+
+
 @pytest.fixture
 def new_story(tmp_path: Path) -> Iterator[Callable[..., Story]]:
     """Makes stories in the test's own folder, and ends what is left of their processes."""

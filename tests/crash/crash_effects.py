@@ -1,8 +1,8 @@
 """What the steps of the crash programs do: one line in a file before the work, one after it.
 
-The file is the other side of the calls. It is opened with O_APPEND and each line is one write, so the order of the lines
-is the order in which things happened in all processes. A line also goes to the process that watches, which can then
-kill this one at a chosen line.
+The file is the other side of the calls. It is opened with O_APPEND and each line is one write, so the order of the
+lines is the order in which things happened in all processes. A line also goes to the process that watches, which can
+then kill this one at a chosen line.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ from pathlib import Path
 from crash_judge import Undisturbed
 from crash_story import Story
 
-#: Steps of tasks that go on, or do not, when a sibling has failed.
+#: Steps of tasks that go on, or do not, when a sibling has failed, and steps whose time may be up before they begin.
 OPTIONAL = {
     "gathers": {"/in_order[1]#a", "/in_order[2]#a"},
     "task_group_fails": {"/steady#two"},
+    "times_out": {"#slow", "/slow_helper#slow"},
 }
 
 #: Steps that their body has stopped waiting for.

@@ -43,7 +43,7 @@ class Process:
                 env={**os.environ, "PYTHONPATH": path, **environment, "CRASH_WATCHER": str(watched)},
             )
         os.close(watched)
-        self._watching = watching
+        self._watching: int | None = watching
         self.pid = self._process.pid
         self.lines = 0
         self.ready = False
@@ -61,6 +61,7 @@ class Process:
             assert self._look(), f"the process ended before it was ready:\n{self.output}"
 
     def _look(self) -> bool:
+        assert self._watching is not None
         assert select.select([self._watching], [], [], PATIENCE)[0], f"nothing happened for long:\n{self.output}"
         seen = os.read(self._watching, 4096)
         self.lines += seen.count(b".")
@@ -89,7 +90,9 @@ class Process:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        os.close(self._watching)
+        if self._watching is not None:
+            os.close(self._watching)
+            self._watching = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ class Counts:
 
     def __str__(self) -> str:
         return (
-            f"{self.kills} kills in {self.stories} stories, {self.inside_a_step} of them inside a step; {self.runs} runs "
-            f"of {len(SYNC + ASYNC)} programs, {self.calls} calls of steps, {self.excused} doubles excused, "
+            f"{self.kills} kills in {self.stories} stories, {self.inside_a_step} of them inside a step; {self.runs} "
+            f"runs of {len(SYNC + ASYNC)} programs, {self.calls} calls of steps, {self.excused} doubles excused, "
             f"{len(self.wrong)} wrong; SEMEL_SEED={SEED}"
         )
 

@@ -77,8 +77,15 @@ def check_loaded(packages: frozenset[str]) -> list[Problem]:
 
 
 def _of_functions(model: Model, functions: Iterable[Function]) -> list[Problem]:
-    checked = [function for function in functions if function.steps]
-    return [problem for function in checked for check in _OF_A_FUNCTION for problem in check.check(model, function)]
+    return [
+        problem
+        for function in functions
+        if function.steps
+        for check in _OF_A_FUNCTION
+        # A module's own code runs once, at import, and in no run: its labels name nothing.
+        if function.kind != "module" or check is step_is_a_value
+        for problem in check.check(model, function)
+    ]
 
 
 def _in_order(problems: list[Problem]) -> list[Problem]:

@@ -6,8 +6,8 @@ code object is taken out of it, and given its own names again.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import copy
 from collections.abc import Iterable
@@ -145,9 +145,7 @@ def _same_constant(one: object, other: object, holder: CodeType) -> bool:
         if not holder.co_flags & _OPTIMIZED:
             # A class body's __static_attributes__ are in no fixed order.
             return sorted(map(repr, one)) == sorted(map(repr, other))
-        return len(one) == len(other) and all(
-            _same_constant(a, b, holder) for a, b in zip(one, other, strict=True)
-        )
+        return len(one) == len(other) and all(_same_constant(a, b, holder) for a, b in zip(one, other, strict=True))
     if isinstance(one, float | complex):
         return repr(one) == repr(other)
     return one == other

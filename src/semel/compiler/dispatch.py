@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from inspect import CO_COROUTINE
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -191,13 +192,14 @@ def _class(path: Path, callee: type, passes: Passes) -> Any:
     made = constructor(path, callee, passes, resolve)
     if made is not None:
         return made
-    if is_user_class(callee) and _is_generated(callee.__init__):
+    if is_user_class(callee) and _is_generated(callee):
         return callee
     return _site(path, callee, passes, callee.__qualname__)
 
 
-def _is_generated(init: Any) -> bool:
-    """The ``__init__`` of object, a dataclass, a NamedTuple: it calls back nothing that it is given."""
+def _is_generated(kind: Any) -> bool:
+    """A class with the ``__init__`` of object, a dataclass, a NamedTuple: it calls back nothing that it is given."""
+    init = kind.__init__
     return type(init) is not FunctionType or init.__code__.co_filename.startswith("<")
 
 
@@ -222,10 +224,8 @@ _SLOTS = frozenset({type(object.__init__), type(str.upper), type("".__len__), ty
 def _generic(make: Any, alias: Any, /, *args: Any, **kwargs: Any) -> Any:
     """``Box[int](…)``."""
     made = make(*args, **kwargs)
-    try:
+    with suppress(Exception):  # as typing does
         made.__orig_class__ = alias
-    except Exception:  # noqa: S110 (as typing does)
-        pass
     return made
 
 

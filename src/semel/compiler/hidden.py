@@ -7,10 +7,13 @@ that tracebacks, coverage and breakpoints show nothing else.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T", bound=ast.AST)
+
+_CALL_BEGINS_WITH_NULL = sys.version_info < (3, 13)
 
 PATH = ".p"
 
@@ -54,8 +57,9 @@ def helper(name: str, arguments: Sequence[ast.expr], at: ast.AST) -> ast.Call:
 
 
 def with_path(name: str, first: ast.expr, passes: Sequence[str], at: ast.AST) -> ast.Call:
-    """``helper(.p, first, *passes)``."""
-    return helper(name, [load(PATH, at), first, *[load(number, at) for number in passes]], at)
+    """``helper(.p, first, *passes)``; it begins where ``first`` does."""
+    arguments = [load(PATH, first), first, *[load(number, at) for number in passes]]
+    return placed(ast.Call(load(name, first), arguments, []), at)
 
 
 def beside(node: ast.expr) -> ast.expr:
@@ -68,6 +72,18 @@ def beside(node: ast.expr) -> ast.expr:
     position = ast.Constant(None)
     position.lineno = position.end_lineno = position.col_offset = position.end_col_offset = -1
     return position
+
+
+def begun(callee: ast.expr, at: ast.expr) -> ast.expr:
+    """``callee`` as the first part of a call, where it spans several lines and so is on none.
+
+    Before 3.13 a call begins with an instruction at the place of its callee; the constant test, which leaves no
+    instruction, puts it on the line where the expression begins.
+    """
+    if _CALL_BEGINS_WITH_NULL and callee.lineno == -1:
+        test = placed(ast.Constant(True), at)
+        return placed(ast.IfExp(test, callee, placed(ast.Constant(None), at)), at)
+    return callee
 
 
 def number(value: int, at: ast.AST) -> ast.Constant:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterator
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 from . import hidden
@@ -18,7 +18,7 @@ from .path import Path
 from .twins import cells, template_of
 
 _PLAIN = frozenset(
-    {list, tuple, dict, str, range, type(x for x in ()), enumerate, zip, map, type({}.items()), type({}.values())}
+    {list, tuple, dict, str, range, GeneratorType, enumerate, zip, map, type({}.items()), type({}.values())}
 )
 
 

@@ -75,11 +75,16 @@ def _name(value: object) -> str:
     if isinstance(value, tuple):
         kind = "" if type(value) is tuple else type(value).__qualname__
         return f"{kind}({','.join([_name(part) for part in value])})"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type) and type(value).__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        parts = [f"{field.name}={_name(getattr(value, field.name))}" for field in dataclasses.fields(value)]
+    if _is_frozen_dataclass(value):
+        parts = [f"{field.name}={_name(getattr(value, field.name))}" for field in dataclasses.fields(value)]  # type: ignore[arg-type]
         return f"{type(value).__qualname__}({','.join(parts)})"
     raise TypeError(
         f"a {type(value).__qualname__} cannot name a pass of a loop, because its text is not the same in every process. "
         f"Name the passes by a str, int, UUID, date, Decimal, Enum, bytes, or a tuple or frozen dataclass of these: "
         f"for item in each(items, key=lambda item: item.id)"
     )
+
+
+def _is_frozen_dataclass(value: object) -> bool:
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)

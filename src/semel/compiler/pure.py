@@ -32,9 +32,13 @@ CONTAINERS: frozenset[type] = frozenset(
 )
 
 #: Foreign modules that keep, compare or describe the functions they are given, rather than call them.
-_KEEPING = frozenset({"functools", "inspect", "typing", "typing_extensions", "unittest", "dataclasses", "types", "enum"})
+_KEEPING = frozenset(
+    {
+        *("functools", "inspect", "typing", "typing_extensions", "unittest", "dataclasses", "types", "enum", "weakref"),
+        *("operator", "copy", "pickle", "copyreg", "abc", "traceback", "pprint", "reprlib"),
+    }
+)
 _KEEPING_EXCEPT = frozenset({"reduce"})
-_KEEPING_ALSO = frozenset({"weakref", "operator", "copy", "pickle", "copyreg", "abc", "traceback", "pprint", "reprlib"})
 
 
 def keeps_functions(callee: Any) -> bool:
@@ -45,4 +49,4 @@ def keeps_functions(callee: Any) -> bool:
     top = module.partition(".")[0] if isinstance(module, str) else ""
     if type(callee).__module__.partition(".")[0] == "unittest":
         return True
-    return (top in _KEEPING or top in _KEEPING_ALSO) and getattr(callee, "__name__", "") not in _KEEPING_EXCEPT
+    return top in _KEEPING and getattr(callee, "__name__", "") not in _KEEPING_EXCEPT

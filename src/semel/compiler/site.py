@@ -58,9 +58,9 @@ class CallbackPass(NamedPass):
     def name(self) -> str:
         if self.passes.overlapped:
             raise NotAllowedHere(
-                f"{self.passes.name} calls a function of yours on several threads at once, so the order of its calls is "
-                f"not the same at each attempt and the steps in it would not be found again. Use Executor.submit for "
-                f"each item in a loop, Executor.map, or asyncio.gather"
+                f"{self.passes.name} calls a function of yours on several threads at once, so the order of its calls "
+                f"is not the same at each attempt and the steps in it would not be found again. Use Executor.submit "
+                f"for each item in a loop, Executor.map, or asyncio.gather"
             )
         return str(self.number)
 

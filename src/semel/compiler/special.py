@@ -46,10 +46,10 @@ def _refused(path: Path, function: Any, passes: tuple[object, ...], owner: tuple
     if not path.in_step:
         place, line = _line_of_twin()
         raise NotAllowedHere(
-            f"{function.__qualname__} in the body of a run ({path.text()}{place}) starts work that a later attempt would "
-            f"start again and could not find. Use threads of a pool and wait for them: "
-            f"with ThreadPoolExecutor() as pool: pool.submit(work).result(), or await asyncio.to_thread(work). If it is "
-            f'meant to be started and left, make it a step: once("start", lambda: {line})'
+            f"{function.__qualname__} in the body of a run ({path.text()}{place}) starts work that a later attempt "
+            f"would start again and could not find. Use threads of a pool and wait for them: "
+            f"with ThreadPoolExecutor() as pool: pool.submit(work).result(), or await asyncio.to_thread(work). If it "
+            f'is meant to be started and left, make it a step: once("start", lambda: {line})'
         )
     return site(at, None, function, *owner)
 
@@ -59,8 +59,8 @@ def _process_pool(path: Path, function: Any, passes: tuple[object, ...], owner: 
     if not path.in_step:
         place, line = _line_of_twin()
         raise NotAllowedHere(
-            f"{function.__qualname__} in the body of a run ({path.text()}{place}) runs work in another process, where it "
-            f"has no path and no records. Make the whole of it a step: "
+            f"{function.__qualname__} in the body of a run ({path.text()}{place}) runs work in another process, where "
+            f"it has no path and no records. Make the whole of it a step: "
             f'once("compute", lambda: {line.removesuffix(".result()")}.result()), or use a ThreadPoolExecutor'
         )
     return site(at, None, function, *owner)

@@ -12,20 +12,17 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import hidden
+from .calls import CallTransformer
 from .hidden import load, placed, with_path
-from .pure import PURE_NAMES, PURE_WITHOUT_KEY, SEES_LOCALS
 from .source import FunctionNode
 
-_MAY_BE_FUNCTION = (
-    *(ast.Name, ast.Attribute, ast.Lambda, ast.Call, ast.Subscript, ast.IfExp, ast.BoolOp, ast.NamedExpr),
-    *(ast.Await, ast.Yield, ast.YieldFrom),
-)
-_RUNS_CODE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.ListComp, ast.SetComp, ast.DictComp, ast.Starred)
 _PLAIN_ITERABLES = (ast.List, ast.Tuple, ast.Dict, ast.Constant, ast.JoinedStr, ast.ListComp, ast.DictComp)
 _PLAIN_MAKERS = frozenset({"range", "enumerate", "zip", "list", "tuple", "dict", "sorted", "reversed", "str", "bytes"})
 
 
-def transform(node: FunctionNode, module_globals: dict[str, Any], free: Iterable[str], is_user: Callable[[object], bool]) -> FunctionNode | None:
+def transform(
+    node: FunctionNode, module_globals: dict[str, Any], free: Iterable[str], is_user: Callable[[object], bool]
+) -> FunctionNode | None:
     """A copy of ``node`` that takes the path as a hidden first argument; None if nothing in it could reach a step.
 
     ``is_user`` says of an object that the function's module holds whether it is a user function or class: a hint on
@@ -65,152 +62,13 @@ def _bound_names(node: ast.AST) -> set[str]:
     return names
 
 
-class _Transformer(ast.NodeTransformer):
-    def __init__(
-        self, bound: set[str], module_globals: dict[str, Any], is_user: Callable[[object], bool], first: str | None
-    ) -> None:
-        self.emitted = 0  # how many helpers could reach a step
-        self._bound = bound
-        self._globals = module_globals
-        self._is_user = is_user
-        self._first = first
-        self._passes: list[str] = []
-        self._framed = 0  # above 0 where a hidden variable cannot be assigned in an expression
-        self._class_counters: list[list[str]] = []  # counters of loops in class bodies, innermost class last
-        self._names = 0
+class _Transformer(CallTransformer):
+    """Transforms loops, ``with`` and what is defined inside."""
 
-    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        done: list[ast.stmt] = []
-        for statement in body:
-            result: ast.stmt | list[ast.stmt] = self.visit(statement)
-            done.extend(result if isinstance(result, list) else [result])
-        return done
-
-    def _fresh(self, kind: str) -> str:
-        self._names += 1
-        return f".{kind}{self._names}"
-
-    def _counter(self) -> str:
-        name = self._fresh("n")
-        if self._class_counters:
-            self._class_counters[-1].append(name)
-        return name
-
-    # --------------------------------------------------------------------------------------------------------------- calls
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
-        return self._call(node, awaited=False)
-
-    def visit_Await(self, node: ast.Await) -> ast.expr:  # noqa: N802
-        if isinstance(node.value, ast.Call):
-            node.value = self._call(node.value, awaited=True)
-            return node
-        self.generic_visit(node)
-        return node
-
-    def _call(self, node: ast.Call, *, awaited: bool) -> ast.expr:
-        if self._is_zero_argument_super(node):
-            assert self._first is not None
-            node.args = [load("__class__", node), load(self._first, node)]
-            return node
-        untouched, sees_locals = self._is_untouched(node), self._sees_locals(node)
-        if untouched:
-            self.generic_visit(node)
-            return hidden.helper(hidden.UNHIDDEN, [node], node) if sees_locals else node
-        at = _call_position(node)
-        function: ast.expr = self.visit(node.func)
-        framed = bool(self._framed) or self._is_surely_user(node.func)
-        name = (hidden.FRAMED_AWAITED if awaited else hidden.FRAMED) if framed else None
-        name = name or (hidden.AWAITED if awaited else hidden.CALL)
-        self.emitted += 1
-        callee: ast.expr = with_path(name, function, self._passes, hidden.beside(function))
-        if not framed and any(_matters(argument) for argument in (*node.args, *(k.value for k in node.keywords))):
-            site = self._fresh("s")
-            callee = placed(ast.NamedExpr(hidden.store(site, callee), callee), callee)
-            node.args = [self._argument(argument, site) for argument in node.args]
-            for keyword in node.keywords:
-                keyword.value = self._keyword(keyword, site)
-        else:
-            node.args = [self.visit(argument) for argument in node.args]
-            for keyword in node.keywords:
-                keyword.value = self.visit(keyword.value)
-        node.func = callee
-        return placed(node, at)
-
-    def _argument(self, argument: ast.expr, site: str) -> ast.expr:
-        """An argument that foreign code may call back, or that may run code before the callee is called."""
-        wrap = _matters(argument)
-        visited: ast.expr = self.visit(argument)
-        if isinstance(visited, ast.Starred):
-            at = hidden.beside(visited.value)
-            visited.value = hidden.helper(hidden.STARRED, [load(site, at), visited.value], at)
-            return visited
-        at = hidden.beside(visited)
-        return hidden.helper(hidden.ARGUMENT, [load(site, at), visited], at) if wrap else visited
-
-    def _keyword(self, keyword: ast.keyword, site: str) -> ast.expr:
-        wrap = keyword.arg is None or _matters(keyword.value)
-        visited: ast.expr = self.visit(keyword.value)
-        name = hidden.KEYWORDS if keyword.arg is None else hidden.ARGUMENT
-        at = hidden.beside(visited)
-        return hidden.helper(name, [load(site, at), visited], at) if wrap else visited
-
-    def _is_global(self, name: str) -> bool:
-        return name not in self._bound
-
-    def _is_builtin(self, name: str) -> bool:
-        return self._is_global(name) and name not in self._globals
-
-    def _is_zero_argument_super(self, node: ast.Call) -> bool:
-        return (
-            isinstance(node.func, ast.Name)
-            and node.func.id == "super"
-            and not node.args
-            and not node.keywords
-            and self._first is not None
-            and self._is_builtin("super")
-        )
-
-    def _is_untouched(self, node: ast.Call) -> bool:
-        function = node.func
-        if isinstance(function, ast.Name):
-            name = function.id
-            if name.startswith("@"):
-                return True
-            if not self._is_builtin(name):
-                return False
-            if name in PURE_NAMES or name == "super":
-                return True
-            return name in PURE_WITHOUT_KEY and not node.keywords
-        if isinstance(function, ast.Attribute):
-            owner = function.value
-            if isinstance(owner, ast.Name):
-                return owner.id.startswith("@")  # pytest's own names in rewritten asserts
-            return isinstance(owner, ast.Constant | ast.JoinedStr)
-        return False
-
-    def _sees_locals(self, node: ast.Call) -> bool:
-        return (
-            isinstance(node.func, ast.Name)
-            and node.func.id in SEES_LOCALS
-            and not node.args
-            and not self._class_counters
-            and self._is_builtin(node.func.id)
-        )
-
-    def _is_surely_user(self, function: ast.expr) -> bool:
-        if isinstance(function, ast.Name):
-            return self._is_global(function.id) and self._is_user(self._globals.get(function.id))
-        return isinstance(function, ast.Attribute) and (
-            isinstance(function.value, ast.Name) and function.value.id == self._first and self._first in ("self", "cls")
-        )
-
-    # --------------------------------------------------------------------------------------------------------------- loops
-
-    def visit_For(self, node: ast.For) -> ast.stmt:  # noqa: N802
+    def visit_For(self, node: ast.For) -> ast.stmt:
         return self._for(node, hidden.NUMBERED, hidden.ITERATED)
 
-    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:  # noqa: N802
+    def visit_AsyncFor(self, node: ast.AsyncFor) -> ast.stmt:
         return self._for(node, hidden.NUMBERED_ASYNC, hidden.ITERATED_ASYNC)
 
     def _for(self, node: ast.For | ast.AsyncFor, numbered: str, iterated: str) -> ast.stmt:
@@ -233,7 +91,7 @@ class _Transformer(ast.NodeTransformer):
         node.orelse = self.block(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> list[ast.stmt]:  # noqa: N802
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
         counter = self._counter()
         self._passes.append(counter)
         before = self.emitted
@@ -249,9 +107,7 @@ class _Transformer(ast.NodeTransformer):
             first = _first_line(node.body[0])
             node.body.insert(0, hidden.assign(counter, hidden.advance(counter, first), first))
         else:
-            passed = placed(
-                ast.Compare(hidden.advanced(counter, test), [ast.Lt()], [hidden.number(0, test)]), test
-            )
+            passed = placed(ast.Compare(hidden.advanced(counter, test), [ast.Lt()], [hidden.number(0, test)]), test)
             node.test = placed(ast.BoolOp(ast.Or(), [passed, test]), test)
         return [hidden.assign(counter, hidden.number(-1, node.test), node.test), node]
 
@@ -260,16 +116,16 @@ class _Transformer(ast.NodeTransformer):
             return node.func.id in _PLAIN_MAKERS and self._is_builtin(node.func.id)
         return isinstance(node, _PLAIN_ITERABLES)
 
-    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:  # noqa: N802
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
         return self._comprehension(node, ("elt",))
 
-    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:  # noqa: N802
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
         return self._comprehension(node, ("elt",))
 
-    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:  # noqa: N802
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
         return self._comprehension(node, ("key", "value"))
 
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:  # noqa: N802
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> ast.expr:
         return self._comprehension(node, ("elt",), late=True)
 
     def _comprehension(self, node: Any, parts: tuple[str, ...], *, late: bool = False) -> ast.expr:
@@ -328,12 +184,10 @@ class _Transformer(ast.NodeTransformer):
         first.iter = load(items, at)
         generators.insert(0, ast.comprehension(target, once, [], 0))
 
-    # ---------------------------------------------------------------------------------------------------------------- with
-
-    def visit_With(self, node: ast.With) -> ast.stmt:  # noqa: N802
+    def visit_With(self, node: ast.With) -> ast.stmt:
         return self._with(node, hidden.ENTERED)
 
-    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:  # noqa: N802
+    def visit_AsyncWith(self, node: ast.AsyncWith) -> ast.stmt:
         return self._with(node, hidden.ENTERED_ASYNC)
 
     def _with(self, node: ast.With | ast.AsyncWith, name: str) -> ast.stmt:
@@ -346,19 +200,17 @@ class _Transformer(ast.NodeTransformer):
         node.body = self.block(node.body)
         return node
 
-    # ---------------------------------------------------------------------------------------------------------- inner scopes
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._defaults(node)
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:  # noqa: N802
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._defaults(node)
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self._defaults(node)
         return node
 
@@ -369,7 +221,7 @@ class _Transformer(ast.NodeTransformer):
         node.args.kw_defaults = [default and self.visit(default) for default in node.args.kw_defaults]
         self._framed -= generic
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         self._framed += 1
         node.bases = [self.visit(base) for base in node.bases]
@@ -390,38 +242,17 @@ class _Transformer(ast.NodeTransformer):
             return [node]
         return [*[hidden.assign(name, hidden.number(-1, at), at) for name in counters], node]
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         node.target = self.visit(node.target)
         if node.value is not None:
             node.value = self.visit(node.value)
         return node
 
-    def visit_TypeAlias(self, node: ast.stmt) -> ast.stmt:  # noqa: N802
+    def visit_TypeAlias(self, node: ast.stmt) -> ast.stmt:
         return node
-
-
-def _matters(argument: ast.expr) -> bool:
-    if isinstance(argument, ast.Starred):
-        return True
-    if isinstance(argument, _MAY_BE_FUNCTION):
-        return True
-    return any(isinstance(child, _RUNS_CODE) for child in ast.walk(argument))
 
 
 def _first_line(statement: ast.stmt) -> ast.AST:
     """What a statement runs first."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return decorators[0] if decorators else statement
-
-
-def _call_position(node: ast.Call) -> ast.AST:
-    """Where the interpreter places a call: one of a method on a line of its own begins at the method's name."""
-    function = node.func
-    if not isinstance(function, ast.Attribute) or node.lineno == function.end_lineno:
-        return node
-    assert function.end_lineno is not None
-    assert function.end_col_offset is not None
-    moved = placed(ast.Constant(None), node)
-    moved.lineno = function.end_lineno
-    moved.col_offset = function.end_col_offset - len(function.attr)
-    return moved

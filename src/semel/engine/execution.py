@@ -8,7 +8,6 @@ its callable gives an awaitable.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -19,6 +18,7 @@ from ..codec import Codec
 from ..compiler import Path, step_call
 from ..errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
 from ..store.interface import Note, NoteKind, Record, Ticket
+from .doubt import Doubt
 from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
@@ -32,10 +32,6 @@ log = logging.getLogger("semel")
 _NOT_AWAITABLE = frozenset({type(None), bool, int, float, str, bytes, dict, list, tuple})
 
 _EAGER = sys.version_info >= (3, 12)
-
-#: The execution, by its ``_cut``, in which this flow has come past a live step: what it starts from then on was not in
-#: flight when the earlier delivery was cut off, nor is what the tasks that it makes start.
-_past_cut: contextvars.ContextVar[object] = contextvars.ContextVar("semel_past_cut", default=None)
 
 
 class Journal(Protocol):
@@ -93,7 +89,7 @@ class Execution:
         self._records = records
         self._keys = keys
         self._claimed: dict[str, object] = {}
-        self._cut = object() if doubtful else None
+        self._doubt = Doubt(doubtful)
 
     # ------------------------------------------------------------------------------------------- what compiled code calls
 
@@ -195,7 +191,7 @@ class Execution:
 
     def _run(self, live: _Live) -> Any:
         """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
-        if self.facts.pending or self._cut is not None:
+        if self.facts.pending or self._doubt.cut:
             try:
                 kept = self.facts.record_past(self._doubts(live)).wait()
             except StoreError as error:
@@ -219,11 +215,15 @@ class Execution:
 
     async def _run_awaited(self, live: _Live) -> Any:
         loop = asyncio.get_running_loop()
-        if self.facts.pending or self._cut is not None:
+        if self.facts.pending or self._doubt.cut:
             try:
                 kept = await self.facts.record_past(self._doubts(live)).future(loop)
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
+            except asyncio.CancelledError:  # before it began: a fact all the same
+                live.started = self.now()
+                self._cancelled(live)
+                raise
             self.facts.settle(kept)
         call = self._begin(live)
         try:
@@ -313,20 +313,20 @@ class Execution:
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
-        self._passed()
+        self._doubt.passed()
         assert live.outcome is not None
         return seen_by_body(self.codec, live.text, live.outcome, value)
 
     def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind | ProgramError) or self.halted is not None:
             return
-        self._passed()
+        self._doubt.passed()
         self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
 
     def _cancelled(self, live: _Live) -> None:
         """The body was cancelled while it awaited the step: what it saw is a fact if it goes on past it."""
         if self.halted is None:
-            self._passed()
+            self._doubt.passed()
             self.facts.cancelled(live, current_flow(self.root_flow))
 
     def _ended_alone(self, live: _Live, task: asyncio.Future[object]) -> None:
@@ -364,19 +364,11 @@ class Execution:
         return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
 
     def _doubts(self, live: _Live) -> list[Note]:
-        """Rule O8: the first live step of each flow after a cut may have been in flight when it came.
-
-        The note is durable before the step runs again, whatever then becomes of it.
-        """
-        if self._cut is None or _past_cut.get() is self._cut:
+        """Rule O8: durable before a step runs that an earlier delivery may have run, whatever then becomes of it."""
+        if not self._doubt.here():
             return []
         text = "an earlier attempt was cut off and may have made this call already, without a record of it"
         return [self.note(live.text, "possibly doubled", text)]
-
-    def _passed(self) -> None:
-        """The calling flow goes on past a live step."""
-        if self._cut is not None:
-            _past_cut.set(self._cut)
 
 
 class _Live:

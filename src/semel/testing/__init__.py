@@ -5,7 +5,7 @@ Relies on ``semel.engine.points``: a process reads its crash point from its envi
 
 from __future__ import annotations
 
-from ..engine import points
+from semel.engine import points
 
 #: The points at which a process can be made to die, by name.
 CRASH_POINTS: frozenset[str] = points.NAMES

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from crash_effects import effect, effect_async, joined
+
 from semel import once
 
 from . import app
@@ -103,14 +104,14 @@ async def fails(run: str) -> None:
 async def times_out(run: str) -> list[object]:
     seen: list[object] = [await once("before", lambda: effect_async(run, "#before"))]
     try:
-        async with asyncio.timeout(0.01):
+        async with asyncio.timeout(0.02):
             await once("slow", lambda: effect_async(run, "#slow", "slow", seconds=0.1))
     except TimeoutError:
         seen.append("timed out")
     joined(run, "slow")
     seen.append(await once("after", lambda: effect_async(run, "#after")))
     try:
-        await asyncio.wait_for(slow_helper(run), 0.01)
+        await asyncio.wait_for(slow_helper(run), 0.02)
     except TimeoutError:
         seen.append("timed out again")
     joined(run, "slow helper")
@@ -126,7 +127,8 @@ async def slow_helper(run: str) -> None:
 async def async_loops(run: str) -> list[object]:
     seen: list[object] = []
     async for i in numbers(run):
-        seen.append(await once("take", lambda: effect_async(run, f"[{i}]#take")))
+        taken = await once("take", lambda: effect_async(run, f"[{i}]#take"))
+        seen += [taken]
     seen += [await three(run, i) for i in range(2)]
     async with held(run) as name:
         seen.append(await once("hold", lambda: effect_async(run, "#hold")))

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from crash_effects import effect, joined
+
 from semel import each, once
 
 from . import app

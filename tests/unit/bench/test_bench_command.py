@@ -41,7 +41,7 @@ def test_the_floor_and_the_ratio_stand_beside_semel_where_there_is_a_floor(quick
     for case in ("lone", "start"):
         for one in (one for one in saved["measures"] if one["case"] == case):
             assert one["ratio"] is not None
-            assert len(one["rounds"]["floor"]) == len(one["rounds"]["semel"]) + 1
+            assert len(one["rounds"]["floor"]) > len(one["rounds"]["semel"]) > 0
 
 
 def test_semels_own_connections_were_asked_for_synchronous(quick):

@@ -77,9 +77,7 @@ def in_a_loop() -> Any:
 
 def in_a_while() -> Any:
     number = 0
-    while ok(number) or ok(
-        True
-    ):
+    while ok(number) or ok(True):
         number += 1
         if number > 2:
             fail()  # fmt: skip
@@ -111,7 +109,8 @@ def in_a_generator() -> Any:
 
 def in_a_generator_expression() -> Any:
     for _ in range(1):
-        return list(fail(number) for number in range(2))
+        return list(fail(number) for number in range(2))  # noqa: C400
+    return None
 
 
 @contextmanager
@@ -155,9 +154,7 @@ def bad_attribute() -> Any:
 
 
 def bad_operator() -> Any:
-    return ok(1) + ok(
-        "a"
-    )
+    return ok(1) + ok("a")
 
 
 def by_a_property() -> Any:
@@ -201,8 +198,7 @@ def everything() -> Any:
     for number in range(3):
         if number == 1:
             continue
-        else:
-            seen.append(branches(number))
+        seen.append(branches(number))
     number = 0
     while number < 2:
         number = branches(number) + 1

@@ -10,6 +10,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import pytest
 from recorder import execute, mark, steps
+
 from semel.errors import NotCompiled
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Derived(Base):
         return self.__hidden()
 
     def names(self) -> list[str]:
-        return [__class__.__name__ for _ in range(1) if mark("x") is None]  # type: ignore[name-defined]  # noqa: F821
+        return [__class__.__name__ for _ in range(1) if mark("x") is None]  # type: ignore[name-defined]
 
 
 def test_a_class_is_made_by_its_twins() -> None:
@@ -158,7 +159,7 @@ def test_a_local_class_is_compiled_when_it_is_used() -> None:
 
             def get(self) -> Any:
                 mark("get")
-                return self.number, Local.__name__, __class__.__name__  # type: ignore[name-defined]  # noqa: F821
+                return self.number, Local.__name__, __class__.__name__  # type: ignore[name-defined]
 
         class Heir(Local):
             def get(self) -> Any:

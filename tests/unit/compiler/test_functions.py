@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from recorder import execute, mark, steps
+
 from semel.compiler import pass_name  # noqa: F401 (a foreign function in this module's globals)
 from semel.errors import PathClaimedTwice
 
@@ -52,7 +53,7 @@ def test_arguments_of_every_kind_arrive() -> None:
         return a, b, rest, c, d, more
 
     def body() -> Any:
-        return taking(1, 2, *[3, 4], c=5, **{"e": 6})
+        return taking(1, 2, *[3, 4], c=5, **dict(e=6))
 
     run = execute(body)
     assert run.result == (1, 2, (3, 4), 5, 4, {"e": 6})
@@ -181,7 +182,8 @@ def test_a_generator_binds_its_path_when_it_is_called() -> None:
     def body() -> Any:
         generator = _delegating()
         for _ in range(1):
-            return list(generator)
+            found = list(generator)
+        return found
 
     run = execute(body)
     assert run.result == [0, 1]

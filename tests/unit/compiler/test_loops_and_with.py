@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from recorder import execute, mark, steps
+
 from semel.compiler import Key
 
 
@@ -145,7 +146,7 @@ def test_a_generator_expression_keeps_the_passes_of_its_making() -> None:
     def body() -> Any:
         made = []
         for _ in range(2):
-            made.append(helper(number) for number in range(2))
+            made.append(helper(number) for number in range(2))  # noqa: PERF401
         return [list(each) for each in made]
 
     run = execute(body)
@@ -158,7 +159,8 @@ def test_a_generator_expression_keeps_the_passes_of_its_making() -> None:
 def test_a_generator_expression_takes_its_first_iterable_at_once() -> None:
     def body() -> Any:
         for _ in range(1):
-            return (mark("x") for _ in 5)  # type: ignore[attr-defined]
+            made = (mark("x") for _ in 5)  # type: ignore[attr-defined]
+        return made
 
     with pytest.raises(TypeError, match="'int' object is not iterable"):
         execute(body)
@@ -284,7 +286,7 @@ def test_a_class_body_holds_no_hidden_name() -> None:
             while number:
                 mark("w")
                 number -= 1
-            made = [mark("c") for _ in range(1)]
+            made = tuple([mark("c") for _ in range(1)])
 
             class Inner:
                 for _ in range(1):

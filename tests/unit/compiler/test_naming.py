@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import pytest
+
 from semel.compiler import Key, Path, pass_name
 
 

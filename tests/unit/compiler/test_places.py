@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import bdb
+import contextlib
 import os
 import traceback
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from typing import Any
 import coverage
 import places
 import pytest
-import semel
 from recorder import execute
+
+import semel
 
 HERE = os.path.dirname(os.path.abspath(semel.__file__))
 RECORDER = execute.__code__.co_filename
@@ -53,9 +55,7 @@ def _covered(call: Callable[[], Any]) -> tuple[list[int], list[tuple[int, int]]]
     measured = coverage.Coverage(branch=True, data_file=None, include=[places.__file__], config_file=False)
     measured.start()
     try:
-        call()
-    except Exception:  # noqa: S110
-        pass
+        _trace_quietly(call)
     finally:
         measured.stop()
     data = measured.get_data()
@@ -72,10 +72,8 @@ def test_coverage_is_that_of_the_plain_function(function: Callable[[], Any]) -> 
 
 
 def _trace_quietly(call: Callable[[], Any]) -> None:
-    try:
+    with contextlib.suppress(Exception):
         call()
-    except Exception:  # noqa: S110
-        pass
 
 
 class Debugger(bdb.Bdb):

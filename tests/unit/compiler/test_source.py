@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from recorder import execute
+
 from semel.compiler import add_package, check_compiles, preload
 from semel.errors import CannotCompile
 
@@ -136,9 +137,7 @@ ONE = "from recorder import mark\n\ndef body():\n    mark('a')\n\ndef other():\n
 
 
 @pytest.mark.usefixtures("modules")
-def test_a_file_that_changed_under_the_process_is_refused(
-    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changed_under_the_process_is_refused(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     module = _module(tmp_path, "edited_one", ONE)
     (tmp_path / "edited_one.py").write_text(ONE.replace("'a'", "'b'"))

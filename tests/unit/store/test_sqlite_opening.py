@@ -145,6 +145,26 @@ def test_a_journal_left_by_a_crash_in_the_making_is_adopted(made: Path, database
     assert query(database, "SELECT value FROM semel_meta WHERE name = 'pair'") == pair
 
 
+def test_a_database_that_another_process_is_just_making_is_not_taken_for_a_stray_journal(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = schema._look
+
+    def made_meanwhile(path: Path, deadline: float) -> schema.State:
+        if path.name == "shop.steps.db":  # after the look at the main file
+            monkeypatch.setattr(schema, "_look", look)
+            other = Sqlite(database)
+            other.open()
+            other.register("owner", 1.0).wait()
+            other.close()
+        return look(path, deadline)
+
+    monkeypatch.setattr(schema, "_look", made_meanwhile)
+    store = Sqlite(database)
+    store.open()
+    store.close()
+
+
 # ---------------------------------------------------------------------------------------------------------- the pair
 
 

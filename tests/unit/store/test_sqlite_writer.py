@@ -13,9 +13,9 @@ from semel.store.interface import Claim
 from semel.store.sqlite import Sqlite
 from semel.store.sqlite.append import Append
 from semel.store.sqlite.backlog import LARGE, Backlog
-from semel.store.sqlite.ticket import Operation
+from semel.store.sqlite.ticket import Operation, resolve
 from semel.store.sqlite.writer import Writer
-from semel.testing.conformance import claim_one, new_run, outcome, record
+from semel.testing.conformance import claim_one, new_run, note, outcome, record
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ async def test_a_loop_is_never_blocked_by_anothers_lock(
         await append(sqlite, claim, f"{number}").future(loop)
     writer = journal_writer(sqlite)
     writer._timeout = 60.0
-    writer._pace = 0.0
+    writer._pace, writer._alone = 0.0, 0
     held = lock(sqlite.journal_path)
     waiting = append(sqlite, claim, "locked").future(loop)
     for _ in range(10):
@@ -214,11 +214,19 @@ def test_a_leader_interrupted_after_the_commit_has_committed(
             return getattr(self._connection, name)
 
     writer.connection = Interrupting(writer.connection)  # type: ignore[assignment]
-    both = [append(sqlite, claim, "a"), append(sqlite, claim, "b")]
+    both = [sqlite.note([note(claim.run.uid, "a")]), sqlite.note([note(claim.run.uid, "b")])]
     with pytest.raises(KeyboardInterrupt):
         both[0].wait()
-    assert [ticket.wait() for ticket in both] == [True, True]
-    assert paths(sqlite, claim) == ["a", "b"]
+    for ticket in both:
+        ticket.wait()
+    assert [found.text for found in sqlite.notes(claim.run.uid)] == ["a", "b"]
+
+
+def test_who_begins_to_wait_when_all_is_done_does_not_wait(sqlite: Sqlite) -> None:
+    operation = Operation(journal_writer(sqlite), lambda connection: None)
+    resolve((operation,))
+    operation.block()
+    assert operation.wait() is None
 
 
 def test_an_operation_that_raises_leaves_nothing_of_itself(sqlite: Sqlite, claim: Claim) -> None:

@@ -78,7 +78,10 @@ NOTHING = Sequence(())
 
 
 def sequence(*parts: Flow) -> Flow:
-    """The parts in order, without the empty ones."""
+    """The parts in order, without the empty ones.
+
+    Whoever reads deep trees gives a list and not a generator: a generator takes room on the C stack at each level.
+    """
     kept: list[Flow] = []
     for part in parts:
         if isinstance(part, Sequence):

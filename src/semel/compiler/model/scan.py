@@ -75,19 +75,19 @@ class FunctionScan(Statements):
             case ast.BoolOp(values=values):
                 # The right side of `and` and `or` may be skipped, but it is no arm: both sides may run.
                 first, *rest = values
-                return sequence(self.expression(first), *(arms(self.expression(value), NOTHING) for value in rest))
+                return sequence(self.expression(first), *[arms(self.expression(value), NOTHING) for value in rest])
             case ast.ListComp(elt=item) | ast.SetComp(elt=item) | ast.GeneratorExp(elt=item):
                 return self.comprehension(node.generators, [item])
             case ast.DictComp(key=key, value=value):
                 return self.comprehension(node.generators, [key, value])
-        return sequence(*(self.expression(child) for child in _children(node)), self.operator(node))
+        return sequence(*[self.expression(child) for child in _children(node)], self.operator(node))
 
     def defaults(self, arguments: ast.arguments) -> Flow:
-        return sequence(*(self.expression(d) for d in [*arguments.defaults, *arguments.kw_defaults] if d is not None))
+        return sequence(*[self.expression(d) for d in [*arguments.defaults, *arguments.kw_defaults] if d is not None])
 
     def comprehension(self, generators: list[ast.comprehension], items: list[ast.expr]) -> Flow:
         if not generators:
-            return sequence(*(self.expression(item) for item in items))
+            return sequence(*[self.expression(item) for item in items])
         generator, *rest = generators
         before = sequence(self.expression(generator.iter), self.iteration(generator.iter, "__iter__", "__aiter__"))
         loop = Loop(texts.place(self.module, generator), "comprehension", self.passes(generator.iter))
@@ -131,8 +131,8 @@ class FunctionScan(Statements):
         if any(isinstance(value, Foreign) and foreign.is_once(value.name) for value in values):
             return self.step(node, awaited=awaited)
         before = self.expression(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        before = sequence(before, *(self.expression(argument) for argument in given))
+        given = [*node.args, *[keyword.value for keyword in node.keywords]]
+        before = sequence(before, *[self.expression(argument) for argument in given])
         callee = self.callees.of(node.func, self.scope, awaited=awaited)
         self.registration(node)
         site = self.new_site()
@@ -168,7 +168,7 @@ class FunctionScan(Statements):
         prefix, certainty = self.callback_prefix(node, callee)
         how: How = "thread" if dotted in foreign.THREADS else "callback"
         any_found = False
-        for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
+        for argument in [*node.args, *[keyword.value for keyword in node.keywords]]:
             if not isinstance(argument, ast.Name | ast.Attribute | ast.Lambda | ast.Call | ast.IfExp):
                 continue
             records = sorted(
@@ -233,7 +233,7 @@ class FunctionScan(Statements):
         if not isinstance(node, ast.Call):
             return ()
         keywords = [(f"{k.arg}=" if k.arg else "**") + texts.text(self.module, k.value) for k in node.keywords]
-        return (*(texts.text(self.module, argument) for argument in node.args), *keywords)
+        return (*[texts.text(self.module, argument) for argument in node.args], *keywords)
 
     def stable(self, callee: ast.expr) -> bool:
         """Whether the text of the callee means one callable wherever it stands in this function."""
@@ -302,8 +302,8 @@ class FunctionScan(Statements):
     def step(self, node: ast.Call, *, awaited: bool) -> Flow:
         shape = steps.shape(node, self.inference, self.scope)
         last = shape.step
-        others = [*(a for a in node.args if a is not last), *(keyword.value for keyword in node.keywords)]
-        before = sequence(*(self.expression(argument) for argument in others))
+        others = [*(a for a in node.args if a is not last), *[keyword.value for keyword in node.keywords]]
+        before = sequence(*[self.expression(argument) for argument in others])
         index = len(self.found.steps)
         site = self.new_site()
         self.found.steps.append(
@@ -334,7 +334,7 @@ class FunctionScan(Statements):
             case ast.NamedExpr(value=value):
                 return self.given_step(value, index)
             case ast.BoolOp(values=choices):
-                return sequence(*(self.given_step(value, index) for value in choices))
+                return sequence(*[self.given_step(value, index) for value in choices])
             case ast.Lambda(args=arguments, body=body):
                 before = self.defaults(arguments)
                 record = self.module.lambdas[id(node)]

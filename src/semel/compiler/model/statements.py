@@ -62,14 +62,14 @@ class Statements:
         return flow
 
     def block(self, statements: list[ast.stmt]) -> Flow:
-        return sequence(*(self.statement(statement) for statement in statements))
+        return sequence(*[self.statement(statement) for statement in statements])
 
     def statement(self, node: ast.stmt) -> Flow:
         match node:
             case ast.Expr(value=value):
                 return self.expression(value)
             case ast.Assign(targets=targets, value=value):
-                return sequence(self.expression(value), *(self.expression(target) for target in targets))
+                return sequence(self.expression(value), *[self.expression(target) for target in targets])
             case ast.AnnAssign(target=target, value=value):
                 return sequence(self.expression(value), self.expression(target))
             case ast.AugAssign(target=target, value=value):
@@ -85,7 +85,7 @@ class Statements:
             case ast.Assert(test=test, msg=message):
                 return sequence(self.expression(test), arms(NOTHING, self.failed_assert(message)))
             case ast.Delete(targets=targets):
-                return sequence(*(self.expression(target) for target in targets))
+                return sequence(*[self.expression(target) for target in targets])
         return self.compound(node)
 
     def failed_assert(self, message: ast.expr | None) -> Flow:
@@ -107,7 +107,7 @@ class Statements:
             case ast.Match(subject=subject, cases=cases):
                 return sequence(self.expression(subject), self.cases(cases))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return sequence(*(self.expression(d) for d in node.decorator_list), self.defaults(node.args))
+                return sequence(*[self.expression(d) for d in node.decorator_list], self.defaults(node.args))
             case ast.ClassDef():
                 return self.class_body(node)
         if isinstance(node, ast.TryStar):
@@ -168,8 +168,8 @@ class Statements:
 
     def class_body(self, node: ast.ClassDef) -> Flow:
         """A class's own code runs where the class stands."""
-        given = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
-        before = sequence(*(self.expression(expression) for expression in given))
+        given = [*node.decorator_list, *node.bases, *[keyword.value for keyword in node.keywords]]
+        before = sequence(*[self.expression(expression) for expression in given])
         saved = self.scope
         self.scope = self.module.class_nodes[id(node)].scope
         body = self.block(node.body)

@@ -132,11 +132,12 @@ class Writer:
         if not self._quick() or not self._committing.acquire(False):
             return False
         try:
-            return self._single(loop)
+            done = self._single(loop)
         finally:
             self._committing.release()
-            if self._queue:
-                self.kick()
+        if done and self._queue:
+            self.kick()
+        return done
 
     def _end_turn(self) -> None:
         self._turn = None
