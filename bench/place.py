@@ -16,6 +16,7 @@ class Place(TypedDict):
     sqlite: str
     system: str
     cores: int
+    load: float  # processes that want a core, over the last minute, before anything is measured
     folder: str
     file_system: str
 
@@ -26,6 +27,7 @@ def place(folder: Path) -> Place:
         "sqlite": sqlite3.sqlite_version,
         "system": platform.platform(),
         "cores": os.cpu_count() or 1,
+        "load": os.getloadavg()[0],
         "folder": str(folder),
         "file_system": file_system(folder),
     }

@@ -18,8 +18,9 @@ _PEERS: dict[str, Any] = json.loads((Path(__file__).parent / "peers.json").read_
 
 def table(measures: Sequence[Measure], place: Place, *, quick: bool) -> Table:
     made = Table(
-        title=f"semel and its floor on {place['file_system']}, Python {place['python']}, SQLite {place['sqlite']}",
-        caption="medians; a ratio is the median of each round's to the floor's round it",
+        title=f"semel and its floor on {place['file_system']}, Python {place['python']}, SQLite {place['sqlite']}, "
+        f"{place['cores']} cores at a load of {place['load']:.1f}",
+        caption="medians; a ratio is the median of each of semel's values to the floor's before and after it",
         title_justify="left",
         caption_justify="left",
     )

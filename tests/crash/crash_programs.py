@@ -26,5 +26,6 @@ ASYNC = [
     "threads",
     "tasks",
     "async_ends_in_a_failure",
+    "async_writes_rows",
 ]
 ALL = SYNC + ASYNC

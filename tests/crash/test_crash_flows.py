@@ -73,21 +73,23 @@ def test_a_doubt_outlives_a_worker_that_took_the_run_over_and_gave_it_back(
 
 @pytest.mark.rule("W1")
 @pytest.mark.rule("V5")
+@pytest.mark.parametrize("workflow", ["writes_rows", "async_writes_rows"])
 @pytest.mark.parametrize(
-    ("point", "hit", "between"), [("step.recorded", 2, 0), ("body.before_commit", 1, 0), ("body.after_commit", 1, 1)]
+    ("point", "hit", "committed"),
+    [("step.recorded", 2, False), ("body.before_commit", 1, False), ("body.after_commit", 1, True)],
 )
 def test_the_rows_of_a_body_are_committed_once_with_the_run(
-    story: Story, undisturbed: dict[str, Undisturbed], point: str, hit: int, between: int
+    story: Story, undisturbed: dict[str, Undisturbed], workflow: str, point: str, hit: int, committed: bool
 ) -> None:
-    story.crashed(story.worker("writes_rows-1", crash_at=(point, hit)))
-    row = story.row("writes_rows-1")
+    run = f"{workflow}-1"
+    story.crashed(story.worker(run, crash_at=(point, hit)))
+    row = story.row(run)
     assert row is not None
-    assert row.visits == ({"start": 1} if between else {})
-    there = story.rows("SELECT name FROM sqlite_master WHERE name = 'orders'")
-    assert len(there) == between
-    ending = story.finish("writes_rows-1")
+    assert row.visits == ({"start": 1} if committed else {})
+    assert bool(story.rows("SELECT name FROM sqlite_master WHERE name = 'orders'")) is committed
+    ending = story.finish(run)
     assert ending.judged(undisturbed).wrong == []
-    assert story.rows("SELECT name FROM orders") == [("writes_rows-1",)]
+    assert story.rows("SELECT name FROM orders") == [(run,)]
 
 
 STARTS = """

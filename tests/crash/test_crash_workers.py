@@ -44,6 +44,21 @@ def test_a_worker_killed_with_many_runs_in_flight(
     assert verdict.excused, "a kill in the midst of so many steps cuts some"
 
 
+@pytest.mark.rule("O2")
+@pytest.mark.rule("O8")
+@pytest.mark.parametrize("workflow", ["long_step", "async_long_step"])
+def test_killed_during_a_step_that_step_alone_runs_again(story: Story, workflow: str) -> None:
+    run = f"{workflow}-1"
+    worker = story.worker(run)
+    assert worker.until(3)
+    assert story.kill(worker)
+    ending = story.finish(run)
+    long = f"{workflow}/start@1#long"
+    first, second = (call for call in ending.calls if call.step == long)
+    assert (first.end, second.end is not None) == (None, True)
+    assert ending.doubles() == ending.notes(run) == [long]
+
+
 @pytest.mark.rule("O8")
 @pytest.mark.rule("W1")
 def test_of_two_workers_the_dead_ones_runs_are_taken_up_before_its_lease_is_over_and_the_live_ones_are_not(

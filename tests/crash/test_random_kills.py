@@ -77,6 +77,7 @@ def killed_inside_a_step(lines: list[Line], pid: int) -> bool:
 def test_whenever_a_worker_is_killed_every_run_ends_and_only_cut_calls_run_twice(
     new_story: Callable[..., Story], undisturbed: dict[str, Undisturbed], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    print(f"SEMEL_SEED={SEED}")
     chance = random.Random(SEED)
     counts = Counts()
     while counts.kills < KILLS:

@@ -14,7 +14,7 @@ from .format import VERSION
 from .reader import Reader
 from .registry import TypeRegistry
 from .types import Types
-from .writer import ENCODER, Writer
+from .writer import ATOMS, ENCODER, ONLY_STR, Writer
 
 #: What msgspec raises for a lone surrogate and for an int of more than 64 bits.
 NOT_PLAIN = (UnicodeEncodeError, OverflowError)
@@ -37,6 +37,29 @@ class Codec:
             NotEncodable: something in it cannot be recorded.
         """
         return self._written(value, root, Writer.value)
+
+    def encode_flat(self, value: object) -> tuple[bytes, object] | None:
+        """The bytes of a flat value and what they will come back as; None of any other value.
+
+        That is a None, bool, int, float, str or bytes, or a dict (by str) or list of these: what most steps return. Its
+        copy is equal to what ``decode`` would give, at a fifth of the price.
+        """
+        cls = type(value)
+        seen: Any = value
+        if cls is dict:
+            seen = seen.copy()
+            if not (ONLY_STR.issuperset(map(type, seen)) and ATOMS.issuperset(map(type, seen.values()))):
+                return None
+        elif cls is list:
+            seen = seen.copy()
+            if not ATOMS.issuperset(map(type, seen)):
+                return None
+        elif cls not in ATOMS:
+            return None
+        try:
+            return VERSION + ENCODER.encode(seen), seen
+        except NOT_PLAIN:
+            return None
 
     def decode(self, data: bytes) -> Any:
         """The value of these bytes. Nothing is imported, unpickled or constructed by its own code.

@@ -24,8 +24,8 @@ from .types import Types, is_enum
 ENCODER: Final = Encoder()
 
 _CAREFUL: Final = frozenset({type(None), bool, float, bytes})
-_OPTIMISTIC: Final = _CAREFUL | {int, str}
-_ONLY_STR: Final = frozenset({str})
+ATOMS: Final = _CAREFUL | {int, str}
+ONLY_STR: Final = frozenset({str})
 #: What a tagged container costs at least, in bytes: array header, mark, and the rest by its length.
 _OVERHEAD: Final = 4
 
@@ -37,7 +37,7 @@ class Writer:
 
     def __init__(self, types: Types, *, careful: bool = False) -> None:
         self.types = types
-        self.atoms = _CAREFUL if careful else _OPTIMISTIC
+        self.atoms = _CAREFUL if careful else ATOMS
         self.left = MAX_BYTES
 
     def value(self, value: Any, depth: int) -> object:
@@ -74,7 +74,7 @@ class Writer:
     def _dict(self, value: dict[Any, Any], depth: int) -> object:
         self._enter(len(value), depth)
         atoms = self.atoms
-        if not _ONLY_STR.issuperset(map(type, value)) or (str not in atoms and not all(map(is_clean, value))):
+        if not ONLY_STR.issuperset(map(type, value)) or (str not in atoms and not all(map(is_clean, value))):
             return self._pairs(f.PAIRS, value, depth)
         if atoms.issuperset(map(type, value.values())):
             return value

@@ -78,8 +78,8 @@ def _stripped(node: FunctionNode) -> ast.stmt:
     stripped.returns = None
     # A decorator decides the first line of the code.
     stripped.decorator_list = [_at(ast.Constant(None), first) for first in node.decorator_list[:1]]
-    if hasattr(stripped, "type_params"):
-        stripped.type_params = []
+    if "type_params" in stripped._fields:
+        stripped.type_params = []  # type: ignore[union-attr]
     return stripped
 
 

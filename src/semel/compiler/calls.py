@@ -80,36 +80,40 @@ class CallTransformer(ast.NodeTransformer):
         name = name or (hidden.AWAITED if awaited else hidden.CALL)
         self.emitted += 1
         callee: ast.expr = with_path(name, function, self._passes, hidden.beside(function))
-        if not framed and any(_matters(argument) for argument in (*node.args, *(k.value for k in node.keywords))):
-            site = self._fresh("s")
-            callee = placed(ast.NamedExpr(hidden.store(site, callee), callee), callee)
-            node.args = [self._argument(argument, site) for argument in node.args]
-            for keyword in node.keywords:
-                keyword.value = self._keyword(keyword, site)
-        else:
+        if framed or not any(wrap for _, wrap in _parts(node)):
             node.args = [self.visit(argument) for argument in node.args]
             for keyword in node.keywords:
                 keyword.value = self.visit(keyword.value)
+        else:
+            site = self._fresh("s")
+            callee = placed(ast.NamedExpr(hidden.store(site, callee), callee), callee)
+            self._arguments(node, site)
         node.func = hidden.begun(callee, function)
         return placed(node, at)
 
-    def _argument(self, argument: ast.expr, site: str) -> ast.expr:
-        """An argument that foreign code may call back, or that may run code before the callee is called."""
-        wrap = _matters(argument)
-        visited: ast.expr = self.visit(argument)
-        if isinstance(visited, ast.Starred):
-            at = hidden.beside(visited.value)
-            visited.value = hidden.helper(hidden.STARRED, [load(site, at), visited.value], at)
-            return visited
-        at = hidden.beside(visited)
-        return hidden.helper(hidden.ARGUMENT, [load(site, at), visited], at) if wrap else visited
+    def _arguments(self, node: ast.Call, site: str) -> None:
+        """Wraps what foreign code may call back, and what may run code before the callee is called.
 
-    def _keyword(self, keyword: ast.keyword, site: str) -> ast.expr:
-        wrap = keyword.arg is None or _matters(keyword.value)
-        visited: ast.expr = self.visit(keyword.value)
-        name = hidden.KEYWORDS if keyword.arg is None else hidden.ARGUMENT
-        at = hidden.beside(visited)
-        return hidden.helper(name, [load(site, at), visited], at) if wrap else visited
+        The last one lets go of the callee, so that nothing lives longer than in the plain function.
+        """
+        parts = _parts(node)
+        last = max(index for index, (_, wrap) in enumerate(parts) if wrap)
+        done: list[ast.expr] = []
+        for index, (helper, wrap) in enumerate(parts):
+            part = [*node.args, *node.keywords][index]
+            holder = part if isinstance(part, ast.Starred | ast.keyword) else None
+            value: ast.expr = self.visit(holder.value if holder is not None else part)
+            if wrap:
+                at = hidden.beside(value)
+                arguments: list[ast.expr] = [load(site, at), value]
+                if index == last:
+                    nothing = placed(ast.Constant(None), at)
+                    arguments.append(placed(ast.NamedExpr(hidden.store(site, at), nothing), at))
+                value = hidden.helper(helper, arguments, at)
+            if holder is not None:
+                holder.value = value
+            done.append(part if isinstance(part, ast.Starred) else value)
+        node.args = done[: len(node.args)]
 
     def _is_global(self, name: str) -> bool:
         return name not in self._bound
@@ -162,9 +166,21 @@ class CallTransformer(ast.NodeTransformer):
         )
 
 
+def _parts(node: ast.Call) -> list[tuple[str, bool]]:
+    """For each argument the helper that looks at it, and whether it must."""
+    return [
+        *[
+            (hidden.STARRED, True) if isinstance(value, ast.Starred) else (hidden.ARGUMENT, _matters(value))
+            for value in node.args
+        ],
+        *[
+            (hidden.ARGUMENT, _matters(keyword.value)) if keyword.arg is not None else (hidden.KEYWORDS, True)
+            for keyword in node.keywords
+        ],
+    ]
+
+
 def _matters(argument: ast.expr) -> bool:
-    if isinstance(argument, ast.Starred):
-        return True
     if isinstance(argument, _MAY_BE_FUNCTION):
         return True
     return any(isinstance(child, _RUNS_CODE) for child in ast.walk(argument))

@@ -101,6 +101,9 @@ def _function(path: Path, callee: FunctionType, passes: Passes, awaited: bool) -
 def _method(path: Path, callee: MethodType, passes: Passes, awaited: bool) -> Any:
     function = original_of(callee.__func__)
     if type(function) is not FunctionType:
+        special = special_of(function)
+        if special is not None:
+            return special(path, function, passes, (callee.__self__,))
         inner = resolve(path, function, passes, awaited)
         return callee if inner is function else _partial(inner, partial(function, callee.__self__))
     template = template_of(function)
@@ -215,7 +218,9 @@ def _object(path: Path, callee: Any, passes: Passes) -> Any:
             return bound_method(path, call, callee, passes, template)
     if not callable(callee) or kind in _SLOTS:
         return callee
-    return _site(path, callee, passes, kind.__qualname__)
+    # The name that an object says it has is not trusted, but a compiled function's is.
+    named = kind.__name__ == "cython_function_or_method"
+    return _site(path, callee, passes, callee.__qualname__ if named else kind.__qualname__)
 
 
 _SLOTS = frozenset({type(object.__init__), type(str.upper), type("".__len__), type(vars(dict)["fromkeys"])})

@@ -121,6 +121,30 @@ class _AsyncManager:
     __slots__ = ("__aenter__", "__aexit__")
 
 
+class OnStack:
+    """A stand-in for ``ExitStack``, which calls the special methods as functions of the class."""
+
+    def __init__(self, managed: Any) -> None:
+        self._managed = managed
+
+    @classmethod
+    def of(cls, managed: Any, manager: Any) -> Any:
+        """The manager itself where it has no twin."""
+        return manager if managed is manager else cls(managed)
+
+    def __enter__(self) -> Any:
+        return self._managed.__enter__()
+
+    def __exit__(self, *error: object) -> Any:
+        return self._managed.__exit__(*error)
+
+    def __aenter__(self) -> Any:
+        return self._managed.__aenter__()
+
+    def __aexit__(self, *error: object) -> Any:
+        return self._managed.__aexit__(*error)
+
+
 def entered(path: Path, manager: Any, *passes: object) -> Any:
     """The context manager of a ``with``; a user-made one runs as a twin."""
     return _managed(path, manager, passes, _Manager, "__enter__", "__exit__")

@@ -76,12 +76,13 @@ def _name(value: object) -> str:
         kind = "" if type(value) is tuple else type(value).__qualname__
         return f"{kind}({','.join([_name(part) for part in value])})"
     if _is_frozen_dataclass(value):
-        parts = [f"{field.name}={_name(getattr(value, field.name))}" for field in dataclasses.fields(value)]  # type: ignore[arg-type]
+        fields = dataclasses.fields(value)  # type: ignore[arg-type]
+        parts = [f"{field.name}={_name(getattr(value, field.name))}" for field in fields]
         return f"{type(value).__qualname__}({','.join(parts)})"
     raise TypeError(
-        f"a {type(value).__qualname__} cannot name a pass of a loop, because its text is not the same in every process. "
-        f"Name the passes by a str, int, UUID, date, Decimal, Enum, bytes, or a tuple or frozen dataclass of these: "
-        f"for item in each(items, key=lambda item: item.id)"
+        f"a {type(value).__qualname__} cannot name a pass of a loop, because its text is not the same in every "
+        f"process. Name the passes by a str, int, UUID, date, Decimal, Enum, bytes, or a tuple or frozen dataclass of "
+        f"these: for item in each(items, key=lambda item: item.id)"
     )
 
 

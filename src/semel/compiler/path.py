@@ -19,6 +19,7 @@ class Execution(Protocol):
     @property
     def over(self) -> bool:
         """Whether the body has ended: a callback that foreign code kept then runs as an ordinary function."""
+        ...
 
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Runs ``call(*args, **kwargs)``, a compiled function that foreign code calls back, in a flow of its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import contextvars
 import functools
 import types
 from typing import Any
@@ -28,6 +29,7 @@ CONTAINERS: frozenset[type] = frozenset(
     {
         *(list, dict, set, frozenset, tuple, str, bytes, bytearray, memoryview, int, float, complex, bool, range),
         *(collections.deque, collections.OrderedDict, collections.defaultdict, types.MappingProxyType, type(None)),
+        contextvars.ContextVar,
     }
 )
 
@@ -35,7 +37,8 @@ CONTAINERS: frozenset[type] = frozenset(
 _KEEPING = frozenset(
     {
         *("functools", "inspect", "typing", "typing_extensions", "unittest", "dataclasses", "types", "enum", "weakref"),
-        *("operator", "copy", "pickle", "copyreg", "abc", "traceback", "pprint", "reprlib"),
+        *("operator", "copy", "pickle", "copyreg", "abc", "traceback", "pprint", "reprlib", "multiprocessing"),
+        *("queue", "collections", "_collections_abc"),
     }
 )
 _KEEPING_EXCEPT = frozenset({"reduce"})
@@ -45,6 +48,8 @@ def keeps_functions(callee: Any) -> bool:
     """Whether a foreign callable must be given the user's own function objects, and not callbacks in their place."""
     module = getattr(callee, "__module__", None) or getattr(type(callee), "__module__", None)
     if isinstance(callee, functools._lru_cache_wrapper):
+        return True
+    if module == "asyncio.queues":
         return True
     top = module.partition(".")[0] if isinstance(module, str) else ""
     if type(callee).__module__.partition(".")[0] == "unittest":

@@ -102,7 +102,7 @@ class Framed:
         return made(*starred(made, args), **keywords(made, kwargs))
 
 
-def argument(callee: Any, value: Any) -> Any:
+def argument(callee: Any, value: Any, _: None = None) -> Any:
     """A direct argument of a call; at a site, a user function's callback in its place."""
     if type(callee) is Site:
         current.set(callee.path)
@@ -111,14 +111,14 @@ def argument(callee: Any, value: Any) -> Any:
     return value
 
 
-def starred(callee: Any, values: Any) -> Any:
+def starred(callee: Any, values: Any, _: None = None) -> Any:
     """``*values``."""
     if type(callee) is not Site:
         return values
     return [argument(callee, value) for value in [*values]]
 
 
-def keywords(callee: Any, values: Any) -> Any:
+def keywords(callee: Any, values: Any, _: None = None) -> Any:
     """``**values``."""
     if type(callee) is not Site:
         return values

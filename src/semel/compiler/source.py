@@ -1,7 +1,7 @@
 """From a running function to its syntax tree: files are read and indexed once, nodes found by name and first line.
 
 A file's source is taken from the snapshot that ``preload`` made, else from the disk, the module's loader (zip files)
-or ``linecache`` (IPython, doctest, the REPL). An index is trusted, and kept for ever, once the code of one of its
+or ``linecache`` (IPython, doctest, the REPL). An index is kept for ever once the code of one of its
 functions was found equal to the running code; until then a file that changed is read again.
 """
 
@@ -30,26 +30,29 @@ class Found:
     within_class: str | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SourceFile:
     """One parsed file. ``exact`` says that compiling its nodes must give the running code.
+
+    ``rewritten`` says that the module's loader is none of Python's own, and may have changed what it loaded.
 
     The interpreter compiles a method call on a name that the module imports, and ``super()`` where the module itself
     mentions it, in another way: ``imported`` and ``mentions_super``.
     """
 
+    text: str
     functions: dict[tuple[str, int], list[Found]] = field(default_factory=dict)
     imported: tuple[str, ...] = ()
     mentions_super: bool = False
     exact: bool = True
-    trusted: bool = False
+    rewritten: bool = False
 
 
-class NoSource(Exception):
-    """There is no source for this code."""
+_PYTHON_S_OWN = frozenset({"_frozen_importlib", "_frozen_importlib_external", "zipimport", "importlib.machinery"})
 
 
-_files: dict[str, SourceFile] = {}
+#: Files that fitted the running code, newest first: a module that is loaded again has more than one version.
+_files: dict[str, list[SourceFile]] = {}
 _snapshots: dict[str, str] = {}
 
 
@@ -57,47 +60,49 @@ def preload() -> None:
     """Reads the sources of all user modules that are loaded, so that a file edited later does not disturb them."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file and is_user_module(name) and file not in _snapshots and file not in _files:
+        if file and is_user_module(name):
             text = _read(file, vars(module))
             if text is not None:
                 _snapshots[file] = text
 
 
-def file_of(code: CodeType, module_globals: dict[str, Any]) -> SourceFile:
-    """The parsed file that the code was compiled from.
-
-    Raises:
-        NoSource: there is none, or it cannot be parsed.
-    """
+def versions_of(code: CodeType, module_globals: dict[str, Any]) -> Iterator[SourceFile]:
+    """The versions of the file that the code may have been compiled from: those that fitted others, then new ones."""
     name = code.co_filename
-    known = _files.get(name)
-    if known is None:
-        known = _parse(name, module_globals)
-        _files[name] = known
-    return known
+    known = _files.get(name, [])
+    yield from known
+    tried = {file.text for file in known}
+    for text in _texts(name, module_globals):
+        if text is not None and text not in tried:
+            tried.add(text)
+            file = _parse(text, name, module_globals)
+            if file is not None:
+                yield file
 
 
-def distrust(code: CodeType) -> None:
-    """Forgets a file that proved to differ from the running code, unless it fitted before."""
-    known = _files.get(code.co_filename)
-    if known is not None and not known.trusted:
-        del _files[code.co_filename]
-        _snapshots.pop(code.co_filename, None)
+def _texts(name: str, module_globals: dict[str, Any]) -> Iterator[str | None]:
+    yield _snapshots.get(name)
+    yield _read(name, module_globals)
 
 
-def _parse(name: str, module_globals: dict[str, Any]) -> SourceFile:
-    text = _snapshots.get(name)
-    if text is None:
-        text = _read(name, module_globals)
-    if text is None:
-        raise NoSource
+def keep(code: CodeType, file: SourceFile) -> None:
+    """Keeps a file for ever: one of its functions is the running code."""
+    known = _files.setdefault(code.co_filename, [])
+    if file not in known:
+        known.insert(0, file)
+
+
+def _parse(text: str, name: str, module_globals: dict[str, Any]) -> SourceFile | None:
     try:
         tree = ast.parse(text, name)
-    except (SyntaxError, ValueError) as error:
-        raise NoSource from error
-    file = SourceFile()
+    except (SyntaxError, ValueError):
+        return None
+    file = SourceFile(text)
     hook = module_globals.get("__loader__")
-    if type(hook).__module__ == "_pytest.assertion.rewrite":
+    kind = hook if isinstance(hook, type) else type(hook)
+    if kind.__module__ != "_pytest.assertion.rewrite":
+        file.rewritten = hook is not None and kind.__module__ not in _PYTHON_S_OWN
+    else:
         file.exact = _rewrite_asserts(tree, text, name, hook)
     _index(tree, file, None)
     of_module = list(_module_level(tree))

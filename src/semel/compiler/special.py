@@ -11,13 +11,15 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from typing import Any
 
 from ..errors import NotAllowedHere
 from . import callbacks
+from .loops import OnStack, entered, entered_async
 from .path import Path
-from .site import Site, site
+from .site import Site, argument, site
 from .twins import is_twin_code, segment
 
 Special = Callable[[Path, Any, tuple[object, ...], tuple[Any, ...]], Any]
@@ -39,6 +41,34 @@ def _transparent(path: Path, function: Any, passes: tuple[object, ...], owner: t
 
     at = Path(path, passes, segment(function.__qualname__), path.execution)
     return site(at, partial(callbacks.transparent, resolve), function, *owner)
+
+
+def _run_in_executor(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """Threads run the twin; another process cannot."""
+    made = _transparent(path, function, passes, owner)
+
+    def call(executor: Any, func: Any, *args: Any) -> Any:
+        if isinstance(executor, ProcessPoolExecutor):
+            return _process_pool(path, function, passes, owner)(executor, func, *args)
+        return made(executor, argument(made, func), *[argument(made, value) for value in args])
+
+    return call
+
+
+def _pool_apply(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    made = _transparent if type(owner[0]).__name__ == "ThreadPool" else _process_pool
+    return made(path, function, passes, owner)
+
+
+def _entered(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """``ExitStack.enter_context``: a user-made context manager runs as a twin, as in a ``with``."""
+    made = site(Path(path, passes, segment(function.__qualname__), path.execution), None, function, *owner)
+    managed = entered_async if "async" in function.__name__ else entered
+
+    def call(cm: Any) -> Any:
+        return made(OnStack.of(managed(path, cm, *passes), cm))
+
+    return call
 
 
 def _refused(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Site:
@@ -111,10 +141,12 @@ def _pool_map(path: Path, function: Any, passes: tuple[object, ...], owner: tupl
 
 _special: dict[int, Special] = {
     id(asyncio.to_thread): _transparent,
-    id(asyncio.BaseEventLoop.run_in_executor): _transparent,
+    id(asyncio.BaseEventLoop.run_in_executor): _run_in_executor,
     id(Executor.submit): _transparent,
     id(ThreadPoolExecutor.submit): _transparent,
     id(Executor.map): _executor_map,
+    id(ExitStack.enter_context): _entered,
+    id(AsyncExitStack.enter_async_context): _entered,
     id(threading.Thread.start): _refused,
     id(_thread.start_new_thread): _refused,
     id(_thread.start_new): _refused,
@@ -126,9 +158,10 @@ _special: dict[int, Special] = {
 #: By qualified name and module: what is not imported here because few programs use it.
 _late: dict[str, tuple[str, Special]] = {
     "BaseProcess.start": ("multiprocessing.process", _refused),
+    "Loop.run_in_executor": ("uvloop.loop", _run_in_executor),
     **{
         f"Pool.{name}": ("multiprocessing.pool", _pool_map)
         for name in ("map", "imap", "imap_unordered", "map_async", "starmap", "starmap_async")
     },
-    **{f"Pool.{name}": ("multiprocessing.pool", _transparent) for name in ("apply", "apply_async")},
+    **{f"Pool.{name}": ("multiprocessing.pool", _pool_apply) for name in ("apply", "apply_async")},
 }

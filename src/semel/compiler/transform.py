@@ -62,7 +62,7 @@ def _bound_names(node: ast.AST) -> set[str]:
     return names
 
 
-class _Transformer(CallTransformer):
+class _Transformer(CallTransformer, ast.NodeTransformer):
     """Transforms loops, ``with`` and what is defined inside."""
 
     def visit_For(self, node: ast.For) -> ast.stmt:
@@ -174,7 +174,7 @@ class _Transformer(CallTransformer):
         generator.iter = with_path(name, iterable, passes, iterable)
 
     def _freeze(self, generators: list[ast.comprehension], outer: list[str], frozen: list[str]) -> None:
-        """A generator expression runs later, when the loops round it have gone on: it keeps the passes of its making."""
+        """A generator expression runs later, when the loops round it have gone on: it keeps the passes of then."""
         first = generators[0]
         at = first.iter
         items = self._fresh("q")

@@ -13,7 +13,7 @@ from ..errors import CannotCompile
 from . import hidden
 from .build import compile_node, same_code
 from .packages import is_user_class, is_user_function
-from .source import Found, NoSource, SourceFile, distrust, file_of
+from .source import Found, SourceFile, keep, versions_of
 from .transform import transform
 
 #: The hidden variables of every twin, filled by the modules that define what they hold.
@@ -21,6 +21,10 @@ cells: dict[str, CellType] = {name: CellType() for name in hidden.HELPERS}
 
 #: Handlers of functions that are called in another way in a twin.
 intrinsics: dict[object, Any] = {}
+
+
+class NoSource(Exception):
+    """There is no source for this code."""
 
 
 class Template:
@@ -135,17 +139,8 @@ def _build(function: FunctionType) -> Template:
         known = templates.get(id(code))
         if known is not None:
             return known
-        file = file_of(code, function.__globals__)
-        found = _choose(code, file)
-        if found is None:
-            distrust(code)
-            if code.co_filename.startswith("<"):
-                raise NoSource
-            raise CannotCompile(
-                f"{_place(function)} cannot be made durable: the file changed while the process runs, and the function "
-                f"there is no longer the one that is loaded. Restart the process"
-            )
-        file.trusted = True
+        file, found = _find(function)
+        keep(code, file)
         node = transform(found.node, function.__globals__, code.co_freevars, _is_user)
         compiled = compile_node(file, found, node, code, hidden.HELPERS) if node is not None else None
         template = Template(code, compiled)
@@ -153,6 +148,22 @@ def _build(function: FunctionType) -> Template:
             _twin_codes[id(compiled)] = compiled
         templates[id(code)] = template
         return template
+
+
+def _find(function: FunctionType) -> tuple[SourceFile, Found]:
+    code = function.__code__
+    read = False
+    for file in versions_of(code, function.__globals__):
+        read = True
+        found = _choose(code, file)
+        if found is not None:
+            return file, found
+    if not read or code.co_filename.startswith("<"):
+        raise NoSource
+    raise CannotCompile(
+        f"{_place(function)} cannot be made durable: the file changed while the process runs, and the function there "
+        f"is no longer the one that is loaded. Restart the process"
+    )
 
 
 def _choose(code: CodeType, file: SourceFile) -> Found | None:
@@ -168,7 +179,10 @@ def _choose(code: CodeType, file: SourceFile) -> Found | None:
     if len(fitting) > 1:
         place = list(code.co_positions())
         fitting.sort(key=lambda fit: list(fit[1].co_positions()) != place)
-    return fitting[0][0] if fitting else None
+    if fitting:
+        return fitting[0][0]
+    # A loader of another kind may rewrite the modules that it loads: what it made cannot be compared.
+    return candidates[0] if candidates and file.rewritten else None
 
 
 def _is_user(value: object) -> bool:

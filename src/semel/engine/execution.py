@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from inspect import isawaitable
+from types import FunctionType
 from typing import Any, Protocol
 
 from ..codec import Codec
@@ -23,7 +24,7 @@ from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
 from .labels import enclosing_steps, segment_of_label, wants_key
-from .outcomes import CANCELLED, Outcome, outcome_of_value, seen_by_body
+from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value, seen_by_body
 from . import points
 
 log = logging.getLogger("semel")
@@ -103,7 +104,8 @@ class Execution:
             raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
         path = Path(parent, passes, segment_of_label(label), self)
         text = path.step()
-        self._claim(text, path)
+        if self.halted is not None or self.over or self._claimed.setdefault(text, path) is not path:
+            self._claim(text, path)
         records = self._records
         if records:
             if text + CANCELLED in records:
@@ -177,7 +179,10 @@ class Execution:
             if not self.journal.may_start():
                 raise self.halt(Halt("lease lost"))
             call = step_call(live.path, live.step)
-            if wants_key(live.step, live.label, scoped=live.scoped):
+            step = live.step
+            # That a function without parameters wants no key is told here: it is what is written most.
+            perhaps = live.scoped or type(step) is not FunctionType or step.__code__.co_argcount
+            if perhaps and wants_key(step, live.label, scoped=live.scoped):
                 key = (
                     self._keys.of_scope(live.label, live.scope) if live.scoped else self._keys.of_step(live.text)
                 )
@@ -208,7 +213,7 @@ class Execution:
                 kept = self._append(live, value, awaited=False).wait()
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
-            return self._finish(live, value, kept)
+            return self._finish(live, kept)
         finally:
             if not handed_on:
                 self.drain.leave(live)
@@ -282,7 +287,7 @@ class Execution:
             self.drain.leave(live)
             raise
         self.drain.leave(live)
-        return self._finish(live, value, kept)
+        return self._finish(live, kept)
 
     # ------------------------------------------------------------------------------------------------- what became of it
 
@@ -306,16 +311,18 @@ class Execution:
             self.delivery,
         )
 
-    def _finish(self, live: _Live, value: object, kept: bool) -> object:
+    def _finish(self, live: _Live, kept: bool) -> object:
         """What the body sees of a step whose record is durable, or whose claim was lost."""
         if not kept:
             self._too_late(live)
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
-        self._doubt.passed()
+        if self._doubt.cut:
+            self._doubt.passed()
         assert live.outcome is not None
-        return seen_by_body(self.codec, live.text, live.outcome, value)
+        seen = live.outcome.seen
+        return seen if seen is not UNSEEN else seen_by_body(self.codec, live.text, live.outcome)
 
     def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind | ProgramError) or self.halted is not None:

@@ -58,9 +58,7 @@ class Drain:
     def __init__(self) -> None:
         self._steps: set[object] = set()
         self._idle: list[Callable[[], object]] = []
-
-    def enter(self, step: object) -> None:
-        self._steps.add(step)
+        self.enter: Callable[[object], None] = self._steps.add
 
     def leave(self, step: object) -> None:
         self._steps.discard(step)

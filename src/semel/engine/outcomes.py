@@ -13,27 +13,34 @@ from ..store.interface import Record, RecordKind
 #: Added to the path of the record that says that the body saw a step cancelled; its own outcome keeps the plain path.
 CANCELLED = "!"
 
-_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+#: There is no value at hand that the body could be given: it is made from the record.
+UNSEEN = object()
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What is recorded of a step: the encoded value or failure."""
+    """What is recorded of a step: the encoded value or failure. ``seen`` is what the body gets of it, if that is known."""
 
     kind: RecordKind
     data: bytes
+    seen: object = UNSEEN
 
 
 def outcome_of_value(codec: Codec, value: object) -> Outcome:
     """The outcome of a step that returned ``value``; one that cannot be recorded says so in place of the value."""
+    seen = UNSEEN
     try:
-        data = codec.encode(value)
+        flat = codec.encode_flat(value)
+        if flat is not None:
+            data, seen = flat
+        else:
+            data = codec.encode(value)
     except NotEncodable as error:
         return _unrecordable(codec, f"returned a {error.type_name} (at {error.where})")
     if len(data) > MAX_BYTES:
         return _unrecordable(
             codec, f"returned a {type(value).__qualname__} of {len(data):,} bytes; the limit is {MAX_BYTES:,}"
         )
-    return Outcome("result", data)
+    return Outcome("result", data, seen)
 
 
 def outcome_of_failure(codec: Codec, failure: BaseException) -> Outcome:
@@ -51,14 +58,9 @@ def _unrecordable(codec: Codec, what: str) -> Outcome:
     return Outcome("unrecordable", codec.encode(what))
 
 
-def seen_by_body(codec: Codec, path: str, outcome: Outcome | Record, value: object = None) -> object:
-    """The value that the body gets, on the first attempt as on every later one; raises if the outcome is a failure.
-
-    ``value`` may be given on the first attempt: a plain one needs no decoding to be equal and of the same type.
-    """
+def seen_by_body(codec: Codec, path: str, outcome: Outcome | Record) -> object:
+    """The value that the body gets, on the first attempt as on every later one; raises if the outcome is a failure."""
     if outcome.kind == "result":
-        if type(value) in _PLAIN and value is not None:
-            return value
         try:
             return codec.decode(outcome.data)
         except RecordUnreadable as error:

@@ -31,9 +31,11 @@ class Ticket(Protocol[T]):
 
     def wait(self) -> T:
         """Blocks until the write is durable; its value, or raises what it failed with."""
+        ...
 
     def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[T]:
         """The same for a coroutine of ``loop``; call it from the loop's own thread."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,7 @@ class Store(Protocol):
         Raises:
             SchemaOutdated, SchemaTooNew, NotADatabase, JournalMismatch, DatabaseReadOnly, DatabaseLocked
         """
+        ...
 
     def migrate(self) -> tuple[str, ...]:
         """Makes the database, or brings an existing one up to date; the names of the migrations that this applied.
@@ -163,70 +166,89 @@ class Store(Protocol):
         Raises:
             as ``open``, but SchemaOutdated
         """
+        ...
 
     def close(self) -> None:
         """Waits for queued writes, then disconnects."""
+        ...
 
     def namespace(self) -> bytes:
         """The random key namespace of this database (rule O10), 32 bytes."""
+        ...
 
     def changed(self) -> object:
         """A cheap value that differs after another process (or this one) changed the main database."""
+        ...
 
     # runs, from outside
 
     def start(self, run: NewRun) -> Ticket[tuple[Run, bool]]:
         """Inserts the run, or finds the one of that id; the flag says whether it is new. Raises RunPurged."""
+        ...
 
     def get(self, id: str) -> Run | None:
         """The run of this id."""
+        ...
 
     def list(self, which: RunFilter) -> list[Run]:
         """Runs, newest first."""
+        ...
 
     def counts(self) -> dict[str, int]:
         """The number of runs by status."""
+        ...
 
     def records(self, run: str, body: str | None = None) -> builtins.list[Record]:
         """The records of a run, in the order they were made; of one execution if ``body`` is given."""
+        ...
 
     def notes(self, run: str) -> builtins.list[Note]:
         """The notes of a run, in order."""
+        ...
 
     def redeliver(self, run: str, now: float) -> Ticket[bool]:
         """Makes a faulted run pending again, its deliveries counted from 1; False if it is not faulted."""
+        ...
 
     def forget(self, run: str, path: str, note: Note) -> Ticket[bool]:
         """Deletes a record and notes it; False if there is none, or a live owner holds the run."""
+        ...
 
     def record(self, record: Record, note: Note) -> Ticket[bool]:
         """States a step's outcome (replacing one) and notes it; False if a live owner holds the run."""
+        ...
 
     def purge(self, *, ended_before: float, limit: int) -> Ticket[int]:
         """Deletes at most ``limit`` ended runs with all that hangs on them, journal first, and leaves tombstones.
 
         Call again while it returns ``limit``.
         """
+        ...
 
     # owners and claims
 
     def register(self, owner: str, lease_until: float) -> Ticket[None]:
         """Makes this process an owner."""
+        ...
 
     def renew(self, owner: str, lease_until: float) -> Ticket[bool]:
         """Extends the lease; False if the owner was removed by a takeover."""
+        ...
 
     def retire(self, owner: str) -> Ticket[None]:
         """A clean stop: removes the owner and gives its claims back."""
+        ...
 
     def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Ticket[builtins.list[Claim]]:
         """Claims pending runs of these workflows that no live owner holds, oldest first.
 
         An owner is dead when its lease is over at ``now`` or, where the store can know it, its process has ended.
         """
+        ...
 
     def release(self, claim: Claim) -> Ticket[None]:
         """Gives a claim back unfinished."""
+        ...
 
     # one execution
 
@@ -243,15 +265,18 @@ class Store(Protocol):
 
         A late writer may still leave notes with ``note``.
         """
+        ...
 
     def note(self, notes: Sequence[Note]) -> Ticket[None]:
         """Writes notes, claim or not."""
+        ...
 
     def finish(self, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> Ticket[bool]:
         """The body's commit: writes the outcome if ``claim.run.version`` is still the row's, then ends the claim.
 
         False (and nothing written) if the claim was lost.
         """
+        ...
 
     def finish_in(self, connection: Any, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> bool:
         """Writes the same on a DB-API connection to the main database, inside the transaction open there.
@@ -259,3 +284,4 @@ class Store(Protocol):
         The caller commits it, so that the app's rows and the run's state are one commit, and then calls ``release``.
         False (and nothing written) if the claim was lost: the caller rolls back.
         """
+        ...

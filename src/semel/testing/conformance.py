@@ -28,6 +28,7 @@ class StoreKit(Protocol):
 
     def store(self) -> Store:
         """Another store on the database, not open, whose reads take ``now`` as the time."""
+        ...
 
     now: float
 

@@ -230,3 +230,14 @@ async def async_ends_in_a_failure(run: str) -> None:
         once("fine", lambda: effect_async(run, "#fine", "fine", seconds=0.001)),
         once("fail", lambda: effect_async(run, "#fail", "fail", seconds=0.004, fail=Declined("for good"))),
     )
+
+
+@app.workflow
+async def async_writes_rows(run: str) -> object:
+    await once("before", lambda: effect_async(run, "#before"))
+    connection = await app.async_session().connection()
+    await connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS orders (name TEXT)")
+    await connection.exec_driver_sql("INSERT INTO orders VALUES (?)", (run,))
+    await once("after", lambda: effect_async(run, "#after"))
+    rows = await connection.exec_driver_sql("SELECT count(*) FROM orders WHERE name = ?", (run,))
+    return rows.scalar_one()

@@ -16,6 +16,8 @@ import threading
 import warnings
 from collections import defaultdict, deque
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextvars import ContextVar
+from queue import Queue
 from typing import Any
 from unittest.mock import Mock
 
@@ -43,6 +45,7 @@ class Ranked:
         return -value
 
 
+@pytest.mark.rule("O19")
 def test_each_callback_is_a_pass_of_its_site() -> None:
     def body() -> Any:
         ordered = sorted([2, 1], key=key_of)
@@ -113,11 +116,15 @@ def test_containers_hold_the_functions_themselves() -> None:
         table.setdefault("k", key_of)
         made: Any = defaultdict(list)
         made["k"].append(key_of)
-        return [listed[0], queue[0], table["k"], made["k"][0], isinstance(key_of, object), id(key_of)]
+        waiting: Any = Queue()
+        waiting.put(key_of)
+        variable: Any = ContextVar("variable")
+        variable.set(key_of)
+        return [listed[0], queue[0], table["k"], made["k"][0], waiting.get(), variable.get(), id(key_of)]
 
     result = execute(body).result
-    assert all(held is key_of for held in result[:4])
-    assert result[5] == id(key_of)
+    assert all(held is key_of for held in result[:6])
+    assert result[6] == id(key_of)
 
 
 def test_a_mock_is_given_the_functions_themselves() -> None:
@@ -363,3 +370,24 @@ def test_what_stays_uncompiled_still_runs() -> None:
 
     assert execute(body).result == (2, 2, True)
     assert cached.cache_info().hits == 1
+
+
+def test_nothing_lives_longer_than_in_the_plain_function(tmp_path: Any) -> None:
+    def body() -> str:
+        text = "written"
+        (tmp_path / "file").open("w").write(text)  # closed, and so written, as soon as nothing holds it
+        return (tmp_path / "file").read_text()  # type: ignore[no-any-return]
+
+    with pytest.warns(ResourceWarning):
+        assert execute(body).result == "written"
+
+
+def test_work_for_another_process_may_be_done_in_a_step() -> None:
+    def body() -> Any:
+        def compute() -> Any:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                return pool.submit(abs, -1).result(), list(pool.map(abs, [-2]))
+
+        return mark("compute", compute)
+
+    assert execute(body).result == (1, [2])

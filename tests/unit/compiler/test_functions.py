@@ -30,6 +30,7 @@ def test_a_step_in_the_body_is_its_label() -> None:
     assert steps(body) == ["#a", "#b"]
 
 
+@pytest.mark.rule("O15")
 def test_a_helper_is_a_segment() -> None:
     def body() -> None:
         mark("x")
@@ -38,6 +39,7 @@ def test_a_helper_is_a_segment() -> None:
     assert steps(body) == ["#x", "/outer/helper#x"]
 
 
+@pytest.mark.rule("O19")
 def test_a_helper_called_twice_has_one_path() -> None:
     def body() -> None:
         helper()
@@ -53,7 +55,8 @@ def test_arguments_of_every_kind_arrive() -> None:
         return a, b, rest, c, d, more
 
     def body() -> Any:
-        return taking(1, 2, *[3, 4], c=5, **dict(e=6))
+        more = {"e": 6}
+        return taking(1, 2, *[3, 4], c=5, **more)
 
     run = execute(body)
     assert run.result == (1, 2, (3, 4), 5, 4, {"e": 6})
@@ -312,6 +315,7 @@ def test_a_decorator_without_wraps_is_a_segment() -> None:
     assert steps(body) == ["/test_a_decorator_without_wraps_is_a_segment.plain.wrapper/helper#x"]
 
 
+@pytest.mark.rule("O15")
 def test_a_walrus_and_a_match_and_try_behave() -> None:
     def body(value: Any) -> Any:
         if (found := helper(value)) is not None:
@@ -330,6 +334,7 @@ def test_a_walrus_and_a_match_and_try_behave() -> None:
     assert run.steps == ["w/start@1/helper#x", "w/start@1#dict"]
 
 
+@pytest.mark.rule("O15")
 def test_exceptions_are_handled_as_ever() -> None:
     def body() -> list[str]:
         seen = []
@@ -419,6 +424,7 @@ def _leaf() -> Any:
     return __import__("sys")._getframe and sys and _leaf.__code__
 
 
+@pytest.mark.rule("A6")
 def test_a_function_that_is_called_outside_a_run_is_untouched() -> None:
     assert helper(3) == 3
 

@@ -17,6 +17,7 @@ def helper(value: Any = None) -> Any:
     return value
 
 
+@pytest.mark.rule("O16")
 def test_a_pass_is_part_of_the_path() -> None:
     def body() -> None:
         for first in range(2):
@@ -96,6 +97,7 @@ def test_a_loop_starts_anew_each_time() -> None:
     assert steps(body) == ["[0][0]#x", "[0][1]#x", "[1][0]#x", "[1][1]#x"]
 
 
+@pytest.mark.rule("O16")
 def test_a_set_names_its_passes_by_element() -> None:
     def body() -> None:
         for name in {"A-1"}:
@@ -128,6 +130,7 @@ def test_an_object_may_name_its_passes() -> None:
     assert run.steps == ['w/start@1[="k"]#x', 'w/start@1[="k"]#y']
 
 
+@pytest.mark.rule("O16")
 def test_comprehensions_are_loops() -> None:
     def body() -> Any:
         listed = [helper(first) for first in range(2) for _ in range(2) if first]
@@ -252,6 +255,23 @@ class Holder:
     def lease(self) -> Iterator[Holder]:
         mark("lease")
         yield self
+
+
+def test_an_exit_stack_enters_and_leaves_twins() -> None:
+    def body() -> Any:
+        with contextlib.ExitStack() as stack:
+            shop = stack.enter_context(Shop())
+            stack.enter_context(session("s"))
+            stack.callback(helper, 1)
+            mark("in")
+        return type(shop) is Shop
+
+    run = execute(body)
+    assert run.result is True
+    assert [step.removeprefix("w/start@1") for step in run.steps] == [
+        *("/Shop.__enter__#open", "/session#begin", "#in", "/_BaseExitStack.callback[0]/helper#x"),
+        *("/session#end", "/Shop.__exit__#close"),
+    ]
 
 
 def test_a_contextmanager_is_the_function_that_it_wraps() -> None:

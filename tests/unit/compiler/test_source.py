@@ -171,6 +171,19 @@ def test_another_function_of_a_file_that_fitted_is_compiled_after_an_edit(
 
 
 @pytest.mark.usefixtures("modules")
+def test_a_module_that_is_loaded_again_has_both_versions(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    module = _module(tmp_path, "edited_four", ONE)
+    body, other = module.body, module.other
+    execute(body)
+    (tmp_path / "edited_four.py").write_text("# a comment more\n" + ONE.replace("'a'", "'bb'"))
+    again = importlib.reload(module)
+    assert execute(again.body).steps == ["w/start@1#bb"]
+    assert execute(body).steps == ["w/start@1#a"]
+    assert execute(other).steps == ["w/start@1/body#bb"]
+
+
+@pytest.mark.usefixtures("modules")
 def test_a_module_whose_source_is_gone_is_refused(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     module = _module(tmp_path, "gone", ONE)

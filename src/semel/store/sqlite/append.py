@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Self
+from typing import Any
 
 from semel.store.interface import Claim, Note, Record
 
@@ -21,8 +21,9 @@ class Append(Together[bool]):
     """Records and notes under one claim, all or none.
 
     Every row carries the claim's epoch, by which the statement finds the run's number, and is not written if the claim
-    is not there. So any number of appends is one ``executemany``, and only when rows are missing afterwards is each claim
-    looked up, in the same transaction: it was lost, or the record was there already, which is as good (the first stays).
+    is not there. So any number of appends is one ``executemany``. Only when rows are missing afterwards is each claim
+    looked up, in the same transaction: it was lost, or the record was there already, which is as good (the first one
+    stays).
     """
 
     __slots__ = ("epoch", "notes", "records", "retracted")
@@ -45,7 +46,7 @@ class Append(Together[bool]):
         for r in records:
             data = r.data
             weight += len(data)
-            rows.append((epoch, r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery))
+            rows.append((r.body, r.path, r.kind, data, r.awaited, r.started_at, r.finished_at, r.delivery, epoch))
         self.records = rows
         self.weight = weight
         self.notes: list[Row] = [(n.run, n.path, n.kind, n.text, n.at, epoch) for n in notes] if notes else []
@@ -63,8 +64,8 @@ class Append(Together[bool]):
         return True
 
     @classmethod
-    def run_all(cls, connection: sqlite3.Connection, operations: list[Self]) -> None:
-        group: list[Self] = []
+    def run_all(cls, connection: sqlite3.Connection, operations: list[Any]) -> None:
+        group: list[Append] = []
         for operation in operations:
             if operation.retracted:  # in its turn: what it deletes may have been queued just before it
                 cls._insert(connection, group)
@@ -74,7 +75,7 @@ class Append(Together[bool]):
         cls._insert(connection, group)
 
     @classmethod
-    def _insert(cls, connection: sqlite3.Connection, group: list[Self]) -> None:
+    def _insert(cls, connection: sqlite3.Connection, group: list[Append]) -> None:
         rows: list[Row] = []
         notes: list[Row] = []
         for operation in group:

@@ -61,7 +61,7 @@ class Claims:
 
         found: _Found = yield session.in_journal(look)
         if found.orphans:
-            taken = [(uid, epoch) for uid, epoch in found.orphans.items()]
+            taken = [(epoch, uid, epoch) for uid, epoch in found.orphans.items()]
 
             def fence(connection: sqlite3.Connection) -> None:
                 connection.executemany(MAIN["take"], taken)
@@ -164,7 +164,7 @@ class Claims:
             if epoch:
                 connection.execute(JOURNAL["end_claim"], (epoch,))
             connection.execute(JOURNAL["know"], (run.uid,))
-            fresh = connection.execute(JOURNAL["claim"], (run.uid, owner)).lastrowid
+            fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
             assert fresh is not None
             kills = cast(int, row[-1])
             claims.append(Claim(run, owner, fresh, kills + 1, takeover=bool(epoch)))

@@ -9,7 +9,7 @@ _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def _load(file: str) -> dict[str, str]:
-    text = resources.files(__package__).joinpath("queries", file).read_text("utf-8")
+    text = resources.files("semel.store.sqlite").joinpath("queries", file).read_text("utf-8")
     _, *parts = _NAME.split(text)
     return {name: query.strip().removesuffix(";") for name, query in zip(parts[::2], parts[1::2], strict=True)}
 

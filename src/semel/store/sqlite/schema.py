@@ -25,8 +25,8 @@ from .queries import JOURNAL
 
 T = TypeVar("T")
 
-# A step dirties one page of records and one of their index. Measured, 2 KB pages against 4 KB ones: a lone step takes 0.9
-# to 1.0 of the time, a batch scattered over 100 runs 0.85, a result of 1 MB 1.3.
+# A step dirties one page of records and one of their index. Measured, 2 KB pages against 4 KB ones: a lone step takes
+# 0.9 to 1.0 of the time, a batch scattered over 100 runs 0.85, a result of 1 MB 1.3.
 _JOURNAL_PAGE = 2048
 _MAGIC = b"SQLite format 3\0"
 
@@ -42,7 +42,7 @@ class Migration:
 
 def migrations(kind: str) -> tuple[Migration, ...]:
     """The migrations of the ``main`` file or the ``journal``, in order."""
-    folder = resources.files(__package__).joinpath("migrations", kind)
+    folder = resources.files("semel.store.sqlite").joinpath("migrations", kind)
     files = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     return tuple(
         Migration(int(name[:4]), f"{kind}/{name[:-4]}", folder.joinpath(name).read_text("utf-8")) for name in files

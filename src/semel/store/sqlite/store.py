@@ -121,7 +121,7 @@ class Sqlite:
 
     def start(self, run: NewRun) -> Operation[tuple[Run, bool]]:
         session = self._open()
-        row = (run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at)
+        row = (run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at, run.id)
 
         def work(connection: sqlite3.Connection) -> tuple[Run, bool] | Refusal:
             new = connection.execute(MAIN["start"], row).rowcount == 1

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from .writer import Writer
@@ -191,7 +191,7 @@ class Together(Operation[T]):
     __slots__ = ()
 
     @classmethod
-    def run_all(cls, connection: sqlite3.Connection, operations: list[Self]) -> None:
+    def run_all(cls, connection: sqlite3.Connection, operations: list[Any]) -> None:
         """Runs all of them in order."""
         raise NotImplementedError
 
@@ -200,7 +200,7 @@ def run_in_order(connection: sqlite3.Connection, operations: list[Operation[Any]
     """Runs operations one after the other, neighbours of one kind together where that pays."""
     for kind, group in groupby(operations, type):
         if issubclass(kind, Together):
-            kind.run_all(connection, cast(Any, list(group)))
+            kind.run_all(connection, list(group))
         else:
             for operation in group:
                 operation.run(connection)

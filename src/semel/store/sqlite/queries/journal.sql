@@ -3,12 +3,12 @@
 
 -- name: append
 INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
-SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM semel_claims WHERE epoch = ?1
+SELECT number, ?, ?, ?, ?, ?, ?, ?, ? FROM semel_claims WHERE epoch = ?
 ON CONFLICT (run, body, path) DO NOTHING;
 
 -- name: append_note
 INSERT INTO semel_notes (run, path, kind, text, at)
-SELECT ?1, ?2, ?3, ?4, ?5 FROM semel_claims WHERE epoch = ?6;
+SELECT ?, ?, ?, ?, ? FROM semel_claims WHERE epoch = ?;
 
 -- name: retract
 DELETE FROM semel_records WHERE run = (SELECT number FROM semel_claims WHERE epoch = ?) AND path = ?;
@@ -17,12 +17,12 @@ DELETE FROM semel_records WHERE run = (SELECT number FROM semel_claims WHERE epo
 INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
 
 -- name: records
-SELECT ?1, body, path, kind, data, awaited, started_at, finished_at, delivery
-FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?1) ORDER BY seq;
+SELECT u.uid, r.body, r.path, r.kind, r.data, r.awaited, r.started_at, r.finished_at, r.delivery
+FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = ? ORDER BY r.seq;
 
 -- name: records_of_body
-SELECT ?1, body, path, kind, data, awaited, started_at, finished_at, delivery
-FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?1) AND body = ?2 ORDER BY seq;
+SELECT u.uid, r.body, r.path, r.kind, r.data, r.awaited, r.started_at, r.finished_at, r.delivery
+FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = ? AND r.body = ? ORDER BY r.seq;
 
 -- name: notes
 SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
@@ -77,7 +77,7 @@ SELECT 1 FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHER
 SELECT 1 FROM semel_claims WHERE epoch = ?;
 
 -- name: claim
-INSERT INTO semel_claims (run, owner, number) VALUES (?1, ?2, (SELECT number FROM semel_runs WHERE uid = ?1));
+INSERT INTO semel_claims (run, number, owner) SELECT uid, number, ? FROM semel_runs WHERE uid = ?;
 
 -- name: end_claim
 DELETE FROM semel_claims WHERE epoch = ?;

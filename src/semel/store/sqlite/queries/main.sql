@@ -2,8 +2,8 @@
 
 -- name: start
 INSERT INTO semel_runs (uid, id, workflow, status, args, seed, format, created_at)
-SELECT ?1, ?2, ?3, 'pending', ?4, ?5, ?6, ?7
-WHERE NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = ?2)
+SELECT ?, ?, ?, 'pending', ?, ?, ?, ?
+WHERE NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = ?)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: by_id
@@ -41,14 +41,14 @@ UPDATE semel_runs SET
 WHERE uid = ? AND version = ? AND status = 'pending';
 
 -- name: take
-UPDATE semel_runs SET version = version + 1, kills = kills + 1, taken = ?2
-WHERE uid = ?1 AND status = 'pending' AND taken < ?2;
+UPDATE semel_runs SET version = version + 1, kills = kills + 1, taken = ?
+WHERE uid = ? AND status = 'pending' AND taken < ?;
 
 -- name: redeliver
 UPDATE semel_runs SET
     status = 'pending', result = NULL, error = NULL, fault = NULL, started_at = NULL, finished_at = NULL,
     version = version + 1, kills = 0
-WHERE uid = ?1 AND status = 'faulted' AND NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = semel_runs.id);
+WHERE uid = ? AND status = 'faulted' AND NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = semel_runs.id);
 
 -- name: note
 INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
