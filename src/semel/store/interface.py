@@ -111,7 +111,8 @@ class Claim:
     """A run that an owner holds. ``epoch`` fences: a write with an older epoch than the row's is refused.
 
     ``delivery`` is 1 for the first claim since the run was (re)started and rises with each; ``takeover`` says that the
-    claim before was never let go: its owner died or lost its lease.
+    claim before was never let go: its owner died or lost its lease. ``blind`` says that nobody knows which steps that
+    owner had in flight; else those without a record have been noted on the run as possibly doubled (rule O8).
     """
 
     run: Run
@@ -119,6 +120,7 @@ class Claim:
     epoch: int
     delivery: int
     takeover: bool
+    blind: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +267,14 @@ class Store(Protocol):
 
         A late writer may still leave notes with ``note``.
         """
+        ...
+
+    def mark(self, claim: Claim, path: str) -> object:
+        """Says that a step starts, at once and without a commit: what ``blind`` and the notes of a takeover go by."""
+        ...
+
+    def unmark(self, mark: object) -> None:
+        """The step's record is durable, or its execution has ended."""
         ...
 
     def note(self, notes: Sequence[Note]) -> Ticket[None]:

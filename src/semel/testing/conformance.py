@@ -90,7 +90,7 @@ class OwnerProcess:
         self.claimed = self._read().text
 
     def tell(self, command: str) -> Answer:
-        """``append PATH``, ``finish`` or ``renew LEASE_UNTIL``; what it gave. "" if the process died of it."""
+        """``append PATH``, ``mark PATH``, ``finish`` or ``renew LEASE_UNTIL``; what it gave. "" if the process died of it."""
         assert self._process.stdin is not None
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()
@@ -130,6 +130,8 @@ def _serve() -> None:
         command, _, argument = line.strip().partition(" ")
         if command == "append":
             print(store.append(claim, [record(claim.run.uid, argument)]).wait(), flush=True)
+        elif command == "mark":
+            print(store.mark(claim, argument) is not None, flush=True)
         elif command == "renew":
             print(store.renew(owner, float(argument)).wait(), flush=True)
         else:

@@ -11,8 +11,8 @@ from semel.store.sqlite import Sqlite
 from semel.store.sqlite.queries import JOURNAL, MAIN
 
 ALL = [("main", name) for name in MAIN] + [("journal", name) for name in JOURNAL]
-#: What reads a whole table or index: an operator's count, and what has a row per live process or claim.
-WALKS = {"counts": "semel_runs", "owners": "semel_owners", "live_claims": "c", "used": ".*"}
+#: What reads a whole table or index: an operator's count, what has a row per live process or claim, one new row.
+WALKS = {"counts": "semel_runs", "owners": "semel_owners", "live_claims": "c", "used": ".*", "note_in_flight": "new"}
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)

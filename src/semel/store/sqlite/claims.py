@@ -98,9 +98,20 @@ class Claims:
             pending = self._still_pending([run for _, run in claims])
             ended = [(epoch,) for epoch, run in claims if run not in pending]
             connection.executemany(JOURNAL["end_claim"], ended)
+            self._note_in_flight(connection, name, pending, now)
             connection.execute(JOURNAL["remove_owner"], (name,))
             connection.execute(JOURNAL["rewind"])
             locks.remove(name)
+
+    def _note_in_flight(self, connection: sqlite3.Connection, owner: str, pending: set[str], now: float) -> None:
+        """Rule O8: notes the steps that a dead owner had in flight and left no record of."""
+        marks = self._session.locks.in_flight(owner)
+        if marks is None:
+            connection.execute(JOURNAL["blind"], (owner,))
+            return
+        text = "its worker was cut off while the call was in flight; it may have been made without a record of it"
+        notes = [(run, path, text, now) for run, path in marks if run in pending]
+        connection.executemany(JOURNAL["note_in_flight"], notes)
 
     def _still_pending(self, runs: Sequence[str]) -> set[str]:
         rows = self._session.main_readers.all(MAIN["still_pending"], (listed(runs),)) if runs else []
@@ -155,6 +166,7 @@ class Claims:
         if not found.uids or not connection.execute(JOURNAL["is_owner"], (owner,)).fetchall():
             return []
         now_claimed = self._claims_on(connection, found.uids)
+        blind = {run for (run,) in connection.execute(JOURNAL["blind_on"], (listed(found.uids),)).fetchall()}
         claims: list[Claim] = []
         for row in self._session.main_readers.all(MAIN["pending_of"], (listed(found.uids),)):
             run: Run = run_of(row)
@@ -167,5 +179,5 @@ class Claims:
             fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
             assert fresh is not None
             kills = cast(int, row[-1])
-            claims.append(Claim(run, owner, fresh, kills + 1, takeover=bool(epoch)))
+            claims.append(Claim(run, owner, fresh, kills + 1, takeover=bool(epoch), blind=run.uid in blind))
         return claims

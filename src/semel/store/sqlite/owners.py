@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from .board import Board, marks_of
+
 try:
     import fcntl
 except ImportError:  # not on this platform: only leases count
@@ -22,6 +24,7 @@ class OwnerLocks:
     def __init__(self, journal: Path) -> None:
         self._journal = journal
         self._held: dict[str, int] = {}
+        self._boards: dict[str, Board] = {}
 
     def file(self, owner: str) -> Path:
         return self._journal.with_name(f"{self._journal.name}-owner-{quote(owner, safe='')}")
@@ -37,10 +40,20 @@ class OwnerLocks:
             os.close(descriptor)
         else:
             self._held[owner] = descriptor
+            self._boards[owner] = Board(descriptor)
+
+    def board(self, owner: str) -> Board | None:
+        """Where an owner of this process marks the steps that it has in flight."""
+        return self._boards.get(owner)
+
+    def in_flight(self, owner: str) -> list[tuple[str, str]] | None:
+        """The runs and paths of the steps that a dead owner had in flight; None if nobody knows."""
+        return marks_of(self.file(owner))
 
     def drop(self, owner: str) -> None:
         """Lets go, and removes the file."""
         descriptor = self._held.pop(owner, None)
+        self._boards.pop(owner, None)
         if descriptor is not None:
             self.remove(owner)
             os.close(descriptor)
@@ -68,5 +81,6 @@ class OwnerLocks:
 
     def close(self) -> None:
         """Lets go of all, and leaves the files: who is still registered is now known to have ended."""
+        self._boards.clear()
         while self._held:
             os.close(self._held.popitem()[1])

@@ -259,6 +259,15 @@ class Sqlite:
 
     # ------------------------------------------------------------------------------------------------- one execution
 
+    def mark(self, claim: Claim, path: str) -> object:
+        board = self._open().locks.board(claim.owner)
+        return (board, board.mark(claim.run.uid, path)) if board is not None else None
+
+    def unmark(self, mark: object) -> None:
+        if isinstance(mark, tuple):
+            board, slot = mark
+            board.unmark(slot)
+
     def append(
         self,
         claim: Claim,

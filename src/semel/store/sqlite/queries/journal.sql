@@ -62,6 +62,21 @@ SELECT epoch, run FROM semel_claims WHERE owner = ?;
 -- name: remove_claims_of
 DELETE FROM semel_claims WHERE owner = ?;
 
+-- name: blind
+UPDATE semel_claims SET blind = 1 WHERE owner = ?;
+
+-- name: blind_on
+SELECT run FROM semel_claims WHERE blind = 1 AND run IN (SELECT value FROM json_each(?));
+
+-- name: note_in_flight
+INSERT INTO semel_notes (run, path, kind, text, at)
+SELECT run, path, 'possibly doubled', text, at FROM (SELECT ? AS run, ? AS path, ? AS text, ? AS at) AS new
+WHERE NOT EXISTS (
+    SELECT 1 FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = new.run AND r.path = new.path
+) AND NOT EXISTS (
+    SELECT 1 FROM semel_notes AS n WHERE n.run = new.run AND n.path = new.path AND n.kind = 'possibly doubled'
+);
+
 -- name: claims_on
 SELECT c.run, c.epoch, o.owner IS NOT NULL
 FROM semel_claims AS c LEFT JOIN semel_owners AS o ON o.owner = c.owner

@@ -48,11 +48,13 @@ CREATE TABLE semel_owners (
 ) WITHOUT ROWID;
 
 -- Who drives which run. An epoch is never used again (AUTOINCREMENT), so one look-up by rowid is the whole fence.
--- "run" is the uid, "number" the run's in semel_runs. A claim whose owner has no row is orphaned: its run is to be taken over.
+-- "run" is the uid, "number" the run's in semel_runs. A claim whose owner has no row is orphaned: its run is to be taken
+-- over; "blind" then says that nobody knows which steps it had in flight.
 CREATE TABLE semel_claims (
     epoch  INTEGER PRIMARY KEY AUTOINCREMENT,
     run    TEXT    NOT NULL UNIQUE,
     number INTEGER NOT NULL,
-    owner  TEXT    NOT NULL
+    owner  TEXT    NOT NULL,
+    blind  INTEGER NOT NULL DEFAULT 0 CHECK (blind IN (0, 1))
 );
 CREATE INDEX semel_claims_owner ON semel_claims (owner);
