@@ -46,7 +46,7 @@ def main(role: str) -> None:
 
 def _least(call: object, number: int) -> float:
     timer = timeit.Timer("call()", globals={"call": call})
-    return min(timer.repeat(repeat=60, number=number)) / number * 1e9
+    return min(timer.repeat(repeat=150, number=number)) / number * 1e9
 
 
 def _run_in_semel() -> None:

@@ -52,7 +52,7 @@ class Watch:
         elif word in _WRITES:
             transaction.wrote = True
             self.commits += not transaction.open
-        elif word == "SELECT" and "FROM semel_records" in statement and " WHERE " in statement:
+        elif word == "SELECT" and "semel_records" in statement:
             self.record_queries += 1
 
 

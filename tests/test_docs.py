@@ -40,14 +40,18 @@ def people_of(order): return ["ann", "bob"]
 def mail(person, receipt): print("mail to", person)
 """
     (tmp_path / "shop.py").write_text(program + stand_ins)
-    script = f"from shop import *\nwith app.worker():\n    {use.strip().replace(chr(10), chr(10) + '    ')}\n    print(run.result())\n"
+    body = "".join(f"    {line}\n" for line in use.strip().splitlines())
+    script = f"from shop import *\nwith app.worker():\n{body}    print(run.result())\n"
     (tmp_path / "main.py").write_text(script)
     done = python(tmp_path, "main.py")
     assert done.stdout.splitlines() == ["mail to ann", "mail to bob", "receipt of A-1"]
 
 
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
@@ -56,12 +60,16 @@ def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
-    """Every ``python`` block with a file name is written, every ``sh`` block run, and ``text`` must be what it printed."""
+    """A ``python`` block with a title is written, an ``sh`` block run, and ``text`` must be what it printed."""
     page = (ROOT / "docs" / "tutorial.md").read_text()
     shown = re.findall(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     printed = ""
     bin_folder = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT / "src")}
+    environment = {
+        **os.environ,
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+    }
     for language, title, text in shown:
         if language == "python":
             (tmp_path / title).write_text(text)

@@ -26,7 +26,7 @@ ALLOWED = {
 
 #: Time, ids and randomness are given from outside; where the default is chosen, it is chosen here.
 CLOCKS = {"time.time", "time.sleep", "datetime.now", "random.random", "random.randint"}
-MAY_ASK_THE_CLOCK = {"app.py", "worker/lease.py", "worker/worker.py"}
+MAY_ASK_THE_CLOCK = {"app.py", "worker/lease.py", "worker/worker.py", "store/sqlite/schema.py"}
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -75,9 +75,12 @@ def imports_of(tree: ast.Module, place: str) -> list[str]:
             node.body = []
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1]
-            found.append(".".join([*base, *(node.module or "").split(".")]).strip("."))
+            module = ".".join([*base, *(node.module or "").split(".")]).strip(".")
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("semel."):
-            found.append((node.module or "").removeprefix("semel."))
+            module = (node.module or "").removeprefix("semel.")
+        else:
+            continue
+        found += [f"{module}.{alias.name}" for alias in node.names]
     return found
 
 

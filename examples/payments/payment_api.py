@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 
 class PaymentApi(ThreadingHTTPServer):
-    """``requests`` holds the key of each call, ``charges`` what was really charged. ``answered`` is called after each."""
+    """``requests`` holds the key of each call, ``charges`` what was charged. ``answered`` is called after each."""
 
     daemon_threads = True
 

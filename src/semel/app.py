@@ -19,7 +19,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, TypeVarTuple, overload
 
 from . import config
-from .program import at_import, at_start
 from .codec import Codec, NotEncodable, TypeRegistry
 from .compiler import add_package, current, user_packages
 from .engine.keys import FORMAT, scoped_key
@@ -32,6 +31,7 @@ from .errors import (
     RunNotFound,
     WorkflowUnknown,
 )
+from .program import at_import, at_start
 from .run import Run
 from .signals import Signals
 from .store import open_store
@@ -97,7 +97,7 @@ class App:
     def __repr__(self) -> str:
         return f"<App {self.name!r}>"
 
-    # ----------------------------------------------------------------------------------------------------------- registering
+    # ------------------------------------------------------------------------------------------------------ registering
 
     @overload
     def workflow(self, function: F, /) -> F: ...
@@ -153,7 +153,7 @@ class App:
                 at_start(user_packages())
                 self._checked = True
 
-    # -------------------------------------------------------------------------------------------------------------- starting
+    # --------------------------------------------------------------------------------------------------------- starting
 
     @overload
     def start(
@@ -162,12 +162,10 @@ class App:
     @overload
     def start(self, workflow: Callable[[*Ts], R], /, *args: *Ts, id: str | None = None) -> Run[R]: ...
     @overload
-    def start(
-        self, workflow: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Run[R]: ...
+    def start(self, workflow: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
     @overload
     def start(self, workflow: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
-    def start(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:
+    def start(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:  # type: ignore[misc]
         """Starts a run, or finds the one that this id has already started; returns when it is durable.
 
         A worker executes it, in this process or in another one.
@@ -199,7 +197,7 @@ class App:
     ) -> Run[R]: ...
     @overload
     async def start_async(self, workflow: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
-    async def start_async(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:
+    async def start_async(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:  # type: ignore[misc]
         """``start`` for a coroutine."""
         new = self._new_run(workflow, args, kwargs)
         ticket: Ticket[tuple[Row, bool]] = self.store.start(new)
@@ -239,8 +237,8 @@ class App:
         row, is_new = answer
         if row.workflow != new.workflow:
             raise RunIdConflict(
-                f"the run id {new.id!r} belongs to a run of {row.workflow!r} and cannot be started as {new.workflow!r}; "
-                f"choose another id"
+                f"the run id {new.id!r} belongs to a run of {row.workflow!r} and cannot be started as "
+                f"{new.workflow!r}; choose another id"
             )
         if row.args != new.args and self.codec.decode(row.args) != self.codec.decode(new.args):
             raise RunIdConflict(
@@ -262,7 +260,7 @@ class App:
             f"the app that registers it (registered here: {', '.join(self.workflows) or 'nothing'})"
         )
 
-    # ------------------------------------------------------------------------------------------------------------------ runs
+    # ------------------------------------------------------------------------------------------------------------- runs
 
     def run(self, id: str) -> Run[Any]:
         """The run of this id.
@@ -302,7 +300,7 @@ class App:
             if purged < batch:
                 return total
 
-    # --------------------------------------------------------------------------------------------------------------- insides
+    # ---------------------------------------------------------------------------------------------------------- insides
 
     @property
     def store(self) -> Store:

@@ -41,7 +41,9 @@ def _read(file: Path) -> Settings:
         raise ConfigurationError(f"{file} cannot be read: {error}") from None
     unknown = sorted(set(table) - _KNOWN)
     if unknown:
-        raise ConfigurationError(f"{file}: [tool.semel] has no setting {unknown[0]!r}; it has {', '.join(sorted(_KNOWN))}")
+        raise ConfigurationError(
+            f"{file}: [tool.semel] has no setting {unknown[0]!r}; it has {', '.join(sorted(_KNOWN))}"
+        )
     app = table.get("app")
     if app is not None and (not isinstance(app, str) or ":" not in app):
         raise ConfigurationError(f'{file}: [tool.semel] app must be "module:name", not {app!r}')

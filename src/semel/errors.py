@@ -121,7 +121,7 @@ class LeaseLost(SemelError):
     code = "SEMEL-LEASE-LOST"
 
 
-# ---------------------------------------------------------------------------------------------------- runs, from outside
+# --------------------------------------------------------------------------------------------------- runs, from outside
 
 
 class RunNotFound(SemelError, LookupError):

@@ -38,7 +38,7 @@ class Run(Generic[R_co]):
     def __repr__(self) -> str:
         return f"<Run {self.id!r}>"
 
-    # --------------------------------------------------------------------------------------------------------------- status
+    # ----------------------------------------------------------------------------------------------------------- status
 
     @property
     def status(self) -> Status:
@@ -53,7 +53,7 @@ class Run(Generic[R_co]):
         """``status``, read off the event loop's thread."""
         return await asyncio.to_thread(lambda: self.status)
 
-    # --------------------------------------------------------------------------------------------------------------- result
+    # ----------------------------------------------------------------------------------------------------------- result
 
     def result(self, timeout: float | timedelta | None = None) -> R_co:
         """Waits until the run has ended, and gives its result.
@@ -104,7 +104,7 @@ class Run(Generic[R_co]):
         finally:
             self._app.signals.forget(self.uid, wake)
 
-    # ------------------------------------------------------------------------------------------------------------- operator
+    # --------------------------------------------------------------------------------------------------------- operator
 
     def retry(self) -> bool:
         """Delivers a faulted run's execution again: its steps are found, what failed runs again (rule R11).
@@ -156,7 +156,7 @@ class Run(Generic[R_co]):
         if not self._app.store.record(stated, note).wait():
             self._refuse(path)
 
-    # ------------------------------------------------------------------------------------------------------------- insides
+    # ---------------------------------------------------------------------------------------------------------- insides
 
     def _note(self, path: str, kind: Any, text: str) -> Note:
         return Note(self.uid, path, kind, text, self._app.now())

@@ -1,11 +1,11 @@
-"""The program whose database is kept in ``format-1/``. ``python format_1.py FOLDER`` made it; it is never made again."""
+"""The program whose database is kept in ``format-1/``; ``python format_1.py FOLDER`` made it, and never again."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -32,8 +32,7 @@ def declined() -> None:
 
 def fulfil(order: str, people: list[str]) -> list[object]:
     keys = [once("charge", lambda key: do("charge", key))]
-    for number in range(2):
-        keys.append(once("reserve", lambda key: do(f"reserve {number}", key)))
+    keys += [once("reserve", lambda key: do(f"reserve {number}", key)) for number in range(2)]
     keys.append(once("book", order, lambda key: do("book", key)))
     value = once("types", lambda: do("types", (Decimal("1.50"), {1, 2}, timedelta(days=1), b"x", 10**30, {"a": (1,)})))
     try:
@@ -51,11 +50,8 @@ def make(folder: Path) -> None:
     app = App("shop", database=f"sqlite:///{folder / 'shop.db'}", now=lambda: 1_800_000_000.0)
     app.workflow(fulfil)
     run = app.start(fulfil, "A-1", ["ann", "bob"], id="order-A-1")
-    with app.worker():
-        try:
-            run.result(timeout=30)
-        except RuntimeError:
-            pass
+    with app.worker(), suppress(RuntimeError):
+        run.result(timeout=30)
     keys = [app.codec.decode(record.data) for record in run.steps() if record.path.split("#")[1] in KEYED]
     print("\n".join(map(str, keys)))
     app.close()

@@ -26,7 +26,7 @@ done: list[object] = []
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
     done.clear()
-    yield
+    return
 
 
 def add(left: int, right: int = 1, *, twice: bool = False) -> int:
@@ -39,7 +39,7 @@ async def add_async(left: int, right: int) -> int:
     return left + right
 
 
-# --------------------------------------------------------------------------------------------------------------- starting
+# ------------------------------------------------------------------------------------------------------------- starting
 
 
 def test_the_same_id_is_the_same_run(app: App) -> None:
@@ -111,12 +111,14 @@ async def test_async_bodies_run_on_the_loop_of_the_caller(app: App) -> None:
 def test_hundreds_of_runs_at_once(app: App) -> None:
     app.workflow(add)
     app.workflow(add_async)
-    runs = [app.start(add_async, number, 1) for number in range(200)] + [app.start(add, number) for number in range(100)]
+    runs = [app.start(add_async, number, 1) for number in range(200)] + [
+        app.start(add, number) for number in range(100)
+    ]
     with app.worker(threads=8):
         assert [run.result(timeout=30) for run in runs] == [*range(1, 201), *range(1, 101)]
 
 
-# ---------------------------------------------------------------------------------------------------------------- asking
+# --------------------------------------------------------------------------------------------------------------- asking
 
 
 def test_a_result_that_is_not_there_yet(app: App) -> None:
@@ -167,7 +169,7 @@ def test_a_run_whose_workflow_no_longer_exists_waits_and_says_so(app: App, new_a
         assert app.run("one").result(timeout=10) == 2
 
 
-# ------------------------------------------------------------------------------------------------------------ registering
+# ---------------------------------------------------------------------------------------------------------- registering
 
 
 def test_a_workflow_name_registered_twice_is_refused(app: App) -> None:

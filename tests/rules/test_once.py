@@ -31,7 +31,7 @@ def _fresh() -> Iterator[None]:
     done.clear()
     keys.clear()
     broken["yes"] = True
-    yield
+    return
 
 
 def do(what: str, result: object = None) -> object:
@@ -159,7 +159,7 @@ def named_step() -> object:
 @pytest.mark.rule("O5")
 def test_sync_bodies_take_every_form(app: App) -> None:
     app.workflow(sync_forms)
-    run, result = run_twice(app, sync_forms)
+    _, result = run_twice(app, sync_forms)
     assert result == [1, 2, 3, 40, 40]
     assert done == ["plain", "partial", "named", "keyed", "scoped"]
 
@@ -256,7 +256,7 @@ async def test_outside_a_run_an_async_step_is_awaited() -> None:
     assert await once("ask", lambda: ask()) == "yes"
 
 
-# ------------------------------------------------------------------------------------------------------------ the places
+# ----------------------------------------------------------------------------------------------------------- the places
 
 
 class Shop:
@@ -379,7 +379,7 @@ def test_duplicate_keys_raise_before_anything_runs() -> None:
         each(["a", "b", "a"])
 
 
-# ------------------------------------------------------------------------------------------- what the checker cannot see
+# ------------------------------------------------------------------------------------------ what the checker cannot see
 
 
 def through_a_variable() -> None:
@@ -569,7 +569,7 @@ async def test_no_step_starts_after_the_body_has_ended(app: App) -> None:
     assert done == []
 
 
-# -------------------------------------------------------------------------------------------------- results and failures
+# ------------------------------------------------------------------------------------------------- results and failures
 
 
 def gives_back_types() -> tuple[object, ...]:
@@ -666,7 +666,7 @@ def test_a_failure_that_the_body_goes_past_is_a_fact(app: App) -> None:
 
 
 def ends_with_a_failure() -> object:
-    return once("charge", lambda: do("charge", 1) and break_once() or "charged")
+    return once("charge", lambda: (do("charge", 1) and break_once()) or "charged")
 
 
 @pytest.mark.rule("O24")

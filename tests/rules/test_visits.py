@@ -20,7 +20,7 @@ broken = {"yes": True}
 def _fresh() -> Iterator[None]:
     done.clear()
     broken["yes"] = True
-    yield
+    return
 
 
 def do(what: str, result: object = None) -> object:
@@ -39,7 +39,7 @@ def mend_and_retry(run) -> object:
     return run.result(timeout=10)
 
 
-# ---------------------------------------------------------------------------------------------------------------- visits
+# --------------------------------------------------------------------------------------------------------------- visits
 
 
 def charge() -> object:
@@ -71,7 +71,9 @@ def test_the_next_visit_of_a_body_is_new_work(app: App, tmp_path: Path) -> None:
     run = app.start(charge, id="one")
     with app.worker():
         run.result(timeout=10)
-    with closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as database:  # no function workflow begins a second visit by itself yet
+    with closing(
+        sqlite3.connect(tmp_path / "shop.db", isolation_level=None)
+    ) as database:  # no function workflow begins a second visit by itself yet
         database.execute("UPDATE semel_runs SET status = 'pending', result = NULL, finished_at = NULL")
     with app.worker():
         run.result(timeout=10)
@@ -168,7 +170,7 @@ def test_a_savepoint_is_no_commit(app: App) -> None:
     assert rows.all() == []
 
 
-# -------------------------------------------------------------------------------------------------------------- unreached
+# ------------------------------------------------------------------------------------------------------------ unreached
 
 
 def takes_another_way() -> None:
@@ -227,7 +229,7 @@ def test_steps_inside_a_found_step_are_not_unreached(app: App) -> None:
     assert "unreached" not in [note.kind for note in run.notes()]
 
 
-# ------------------------------------------------------------------------------------------------------------- redelivery
+# ----------------------------------------------------------------------------------------------------------- redelivery
 
 
 attempts: list[int] = []
@@ -278,7 +280,7 @@ def test_a_fault_that_cannot_be_recorded_arrives_as_text(app: App) -> None:
         run.result(timeout=10)
 
 
-# ---------------------------------------------------------------------------------------------------------------- deploys
+# -------------------------------------------------------------------------------------------------------------- deploys
 
 BEFORE = """
     from semel import once

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-
-from typing_extensions import assert_type
+from typing import assert_type
 
 from semel import App, Run, each, once
 

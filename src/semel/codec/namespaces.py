@@ -10,7 +10,7 @@ import pathlib
 import sys
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 MAIN = "__main__"
 
@@ -70,7 +70,7 @@ def find_class(names: dict[str, Any], qualname: str) -> type | None:
         for part in rest:
             if not is_class(found):
                 return None
-            found = type.__getattribute__(found, "__dict__").get(part)
+            found = type.__getattribute__(cast(type, found), "__dict__").get(part)
     return found if is_class(found) else None
 
 

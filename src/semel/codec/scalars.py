@@ -21,7 +21,7 @@ from . import format as f
 from .errors import Misfit, NotEncodable
 
 _PATHS = (pathlib.PosixPath, pathlib.WindowsPath, pathlib.PurePosixPath, pathlib.PureWindowsPath)
-_PATH_LETTERS = dict(zip(_PATHS, "PWpw", strict=True))
+_PATH_LETTERS: dict[type[pathlib.PurePath], str] = dict(zip(_PATHS, "PWpw", strict=True))
 _PATHS_BY_LETTER = {letter: cls for cls, letter in _PATH_LETTERS.items()}
 
 _DELTA = struct.Struct(">iII")

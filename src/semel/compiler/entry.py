@@ -7,7 +7,8 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-from ..errors import CannotCompile
+from semel.errors import CannotCompile
+
 from .callbacks import original_of
 from .dispatch import resolve
 from .path import Path

@@ -13,7 +13,8 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
-from ..errors import NotAllowedHere
+from semel.errors import NotAllowedHere
+
 from .naming import NamedPass
 from .path import Path, current
 

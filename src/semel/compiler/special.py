@@ -15,7 +15,8 @@ from contextlib import AsyncExitStack, ExitStack
 from functools import partial
 from typing import Any
 
-from ..errors import NotAllowedHere
+from semel.errors import NotAllowedHere
+
 from . import callbacks
 from .loops import OnStack, entered, entered_async
 from .path import Path

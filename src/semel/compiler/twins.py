@@ -9,7 +9,8 @@ import threading
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType
 from typing import Any
 
-from ..errors import CannotCompile
+from semel.errors import CannotCompile
+
 from . import hidden
 from .build import compile_node, same_code
 from .packages import is_user_class, is_user_function

@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..compiler import Path, enter
+from semel.compiler import Path, enter
+
 from .execution import Execution
 
 

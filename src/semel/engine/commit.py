@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ..errors import NotAllowedHere
-from ..store.interface import Claim, Note, Outcome, Store
+from semel.errors import NotAllowedHere
+from semel.store.interface import Claim, Note, Outcome, Store
 
 
 class BodyCommit:
@@ -50,7 +50,7 @@ class BodyCommit:
         """Rolls the app's rows back."""
         return _Together(self._discard_session, self._discard_async_session)
 
-    # ------------------------------------------------------------------------------------------------------------- insides
+    # ---------------------------------------------------------------------------------------------------------- insides
 
     def _commit_session(self, outcome: Outcome, notes: list[Note]) -> bool:
         session = self._session

@@ -13,10 +13,11 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from ..codec import Codec, NotEncodable
-from ..compiler import current
-from ..errors import ResultNotRecordable, StoreError, UnreachedSteps
-from ..store.interface import Claim, Note, Outcome
+from semel.codec import Codec, NotEncodable
+from semel.compiler import current
+from semel.errors import ResultNotRecordable, StoreError, UnreachedSteps
+from semel.store.interface import Claim, Note, Outcome
+
 from . import points
 from .body import Body, BodyCall
 from .execution import Execution
@@ -36,7 +37,7 @@ class Waiting(Protocol):
 
 
 class Commit(Protocol):
-    """How the outcome of this delivery becomes durable, fenced by the claim: with the app's rows, if the body has any."""
+    """How the outcome becomes durable, fenced by the claim: with the app's rows, if the body has any."""
 
     def finish(self, outcome: Outcome, notes: list[Note]) -> Waiting: ...
 
@@ -130,10 +131,14 @@ def _before_commit(
     if unreached:
         log.warning("run %s ended without reaching steps that an earlier attempt did: %s", execution.run, unreached)
         if strict:
-            return UnreachedSteps(
-                f"the body ended without reaching steps that an earlier attempt had done: {', '.join(unreached)}. "
-                f"Mend the body so that it reaches them, or drop strict=True"
-            ), None, []
+            return (
+                UnreachedSteps(
+                    f"the body ended without reaching steps that an earlier attempt had done: {', '.join(unreached)}. "
+                    f"Mend the body so that it reaches them, or drop strict=True"
+                ),
+                None,
+                [],
+            )
     text = "done by an earlier attempt; the attempt that was committed did not come to it"
     return None, data, [execution.note(path, "unreached", text) for path in unreached]
 
@@ -171,9 +176,8 @@ def _fault(
     if redeliver:
         notes = [execution.note("", "redelivered", f"after {type(fault).__qualname__}: {fault}"[:500])]
     try:
-        if retracted or notes:
-            if not (yield execution.journal.append([], notes, retracted)):
-                return Ended("lost")
+        if (retracted or notes) and not (yield execution.journal.append([], notes, retracted)):
+            return Ended("lost")
         if redeliver:
             return Ended("again", fault)
         outcome = Outcome(

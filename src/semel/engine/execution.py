@@ -15,17 +15,18 @@ from inspect import isawaitable
 from types import FunctionType
 from typing import Any, Protocol
 
-from ..codec import Codec
-from ..compiler import Path, step_call
-from ..errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
-from ..store.interface import Note, NoteKind, Record, Ticket
+from semel.codec import Codec
+from semel.compiler import Path, step_call
+from semel.errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
+from semel.store.interface import Note, NoteKind, Record, Ticket
+
+from . import points
 from .doubt import Doubt
 from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
 from .labels import enclosing_steps, segment_of_label, wants_key
 from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value, seen_by_body
-from . import points
 
 log = logging.getLogger("semel")
 
@@ -40,12 +41,23 @@ class Journal(Protocol):
 
     def append(self, records: list[Record], notes: list[Note], retracted: list[str]) -> Ticket[bool]:
         """Makes records durable; False if the claim was lost."""
+        ...
 
     def late(self, note: Note) -> None:
         """Leaves a note, claim or not."""
+        ...
 
     def may_start(self) -> bool:
         """Whether the lease is good enough to start a step."""
+        ...
+
+    def mark(self, path: str) -> object:
+        """Says that a step starts, for who takes over should this process die in it (rule O8)."""
+        ...
+
+    def unmark(self, mark: object) -> None:
+        """The step's record is durable."""
+        ...
 
 
 class Keys(Protocol):
@@ -90,9 +102,10 @@ class Execution:
         self._records = records
         self._keys = keys
         self._claimed: dict[str, object] = {}
+        self._marked: set[_Live] = set()
         self._doubt = Doubt(doubtful)
 
-    # ------------------------------------------------------------------------------------------- what compiled code calls
+    # ----------------------------------------------------------------------------------------- what compiled code calls
 
     def once(self, parent: Path, passes: tuple[object, ...], awaited: bool, label: str, *rest: Any) -> Any:
         """One ``once`` of the user's program, reached over ``parent`` and ``passes``."""
@@ -101,7 +114,9 @@ class Execution:
         elif len(rest) == 2:
             scope, step = rest
         else:
-            raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
+            raise TypeError(
+                f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given"
+            )
         path = Path(parent, passes, segment_of_label(label), self)
         text = path.step()
         if self.halted is not None or self.over or self._claimed.setdefault(text, path) is not path:
@@ -126,7 +141,7 @@ class Execution:
             flow.ended = True
             flow_of_context.reset(token)
 
-    # ------------------------------------------------------------------------------------------------------------ claims
+    # ----------------------------------------------------------------------------------------------------------- claims
 
     def unreached(self) -> list[str]:
         """The recorded steps that this attempt did not come to (rule W12); those inside a found step do not count."""
@@ -167,7 +182,7 @@ class Execution:
     async def _replayed(self, path: str, record: Record) -> object:
         return seen_by_body(self.codec, path, record)
 
-    # -------------------------------------------------------------------------------------------------------- a live step
+    # ------------------------------------------------------------------------------------------------------ a live step
 
     def _begin(self, live: _Live) -> Callable[[], object]:
         """The last look before a step starts; gives the call to make. After it, ``drain.leave`` must follow."""
@@ -183,9 +198,7 @@ class Execution:
             # That a function without parameters wants no key is told here: it is what is written most.
             perhaps = live.scoped or type(step) is not FunctionType or step.__code__.co_argcount
             if perhaps and wants_key(step, live.label, scoped=live.scoped):
-                key = (
-                    self._keys.of_scope(live.label, live.scope) if live.scoped else self._keys.of_step(live.text)
-                )
+                key = self._keys.of_scope(live.label, live.scope) if live.scoped else self._keys.of_step(live.text)
                 live.started = self.now()
                 return lambda: call(key)
             live.started = self.now()
@@ -243,6 +256,8 @@ class Execution:
     def _call(self, live: _Live, call: Callable[[], object]) -> object:
         if points.armed:
             points.hit("step.before")
+        live.mark = self.journal.mark(live.text)
+        self._marked.add(live)
         try:
             return call()
         except BaseException as error:
@@ -261,7 +276,7 @@ class Execution:
                     self._cancelled(live)
                     task.add_done_callback(lambda done: self._ended_alone(live, done))
                     raise
-            except BaseException:  # the step's own failure; told apart below
+            except BaseException:  # noqa: S110 - the step's own failure; told apart below
                 pass
         try:
             value = task.result()
@@ -274,11 +289,15 @@ class Execution:
     async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: _Live, value: object, awaited: bool) -> object:
         try:
             ticket = self._append(live, value, awaited=awaited)
+        except BaseException:
+            self.drain.leave(live)
+            raise
+        try:
             kept = await ticket.future(loop)
         except asyncio.CancelledError:
             # The record is on its way; only the body stops waiting for it.
             self._cancelled(live)
-            ticket.future(loop).add_done_callback(lambda _: self.drain.leave(live))
+            ticket.future(loop).add_done_callback(lambda _: self._left(live))
             raise
         except StoreError as error:
             self.drain.leave(live)
@@ -289,7 +308,7 @@ class Execution:
         self.drain.leave(live)
         return self._finish(live, kept)
 
-    # ------------------------------------------------------------------------------------------------- what became of it
+    # ------------------------------------------------------------------------------------------------ what became of it
 
     def _append(self, live: _Live, value: object, *, awaited: bool) -> Ticket[bool]:
         if points.armed:
@@ -318,6 +337,7 @@ class Execution:
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
+        self._unmark(live)
         if self._doubt.cut:
             self._doubt.passed()
         assert live.outcome is not None
@@ -325,6 +345,9 @@ class Execution:
         return seen if seen is not UNSEEN else seen_by_body(self.codec, live.text, live.outcome)
 
     def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
+        if isinstance(error, Unwind) and error.halt.reason == "stopping":
+            text = "its worker stopped while the step ran, after calls that it may have made; they are made again"
+            self.journal.late(self.note(live.text, "possibly doubled", text))
         if isinstance(error, Unwind | ProgramError) or self.halted is not None:
             return
         self._doubt.passed()
@@ -350,13 +373,27 @@ class Execution:
             elif not kept.result():
                 self._too_late(live)
                 self.halt(Halt("lease lost"))
-            self.drain.leave(live)
+            self._left(live)
 
         try:
             self._append(live, task.result(), awaited=True).future(loop).add_done_callback(durable)
         except BaseException as error:
             self.halt(Halt("store", error))
             self.drain.leave(live)
+
+    def _left(self, live: _Live) -> None:
+        """The record of a step that the body no longer waits for is durable."""
+        self._unmark(live)
+        self.drain.leave(live)
+
+    def _unmark(self, live: _Live) -> None:
+        self._marked.discard(live)
+        self.journal.unmark(live.mark)
+
+    def close(self) -> None:
+        """After the body's commit: steps that failed, and have no record, are in flight no longer."""
+        for live in tuple(self._marked):
+            self._unmark(live)
 
     def _too_late(self, live: _Live) -> None:
         self.journal.late(
@@ -381,7 +418,7 @@ class Execution:
 class _Live:
     """A step that runs now."""
 
-    __slots__ = ("label", "outcome", "path", "scope", "scoped", "started", "step", "text")
+    __slots__ = ("label", "mark", "outcome", "path", "scope", "scoped", "started", "step", "text")
 
     def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
         self.text = text
@@ -392,6 +429,7 @@ class _Live:
         self.step = step
         self.started = 0.0
         self.outcome: Outcome | None = None
+        self.mark: object = None
 
 
 def _as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> asyncio.Future[object]:

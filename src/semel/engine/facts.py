@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ResultNotRecordable
-from ..store.interface import Note, Record, Ticket
+from semel.errors import ResultNotRecordable
+from semel.store.interface import Note, Record, Ticket
+
 from .flow import Flow, current_flow, is_past
 from .halt import Halt
 from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable

@@ -12,7 +12,7 @@ import re
 from typing import TypeAlias
 from uuid import UUID
 
-from ..errors import InvalidScope
+from semel.errors import InvalidScope
 
 Scope: TypeAlias = "str | int | UUID | tuple[Scope, ...]"
 
@@ -52,6 +52,6 @@ def _tagged(scope: object, label: str) -> list[object]:
     if kind is tuple and isinstance(scope, tuple):
         return ["t", *(_tagged(part, label) for part in scope)]
     raise InvalidScope(
-        f"the scope of once({label!r}, …) is a {kind.__qualname__}; a scope says what the work is identified by and must "
-        f"be a str, an int, a UUID or a tuple of these, for example once({label!r}, order.id, lambda key: …)"
+        f"the scope of once({label!r}, …) is a {kind.__qualname__}; a scope says what the work is identified by and "
+        f"must be a str, an int, a UUID or a tuple of these, for example once({label!r}, order.id, lambda key: …)"
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType, MethodType
 
-from ..errors import InvalidLabel
+from semel.errors import InvalidLabel
 
 _SPECIAL = str.maketrans({char: f"%{ord(char):02X}" for char in "%/#[]~!"})
 

@@ -6,9 +6,9 @@ import asyncio
 
 import msgspec
 
-from ..codec import MAX_BYTES, Codec, NotEncodable
-from ..errors import RecordUnreadable, ResultNotRecordable
-from ..store.interface import Record, RecordKind
+from semel.codec import MAX_BYTES, Codec, NotEncodable
+from semel.errors import RecordUnreadable, ResultNotRecordable
+from semel.store.interface import Record, RecordKind
 
 #: Added to the path of the record that says that the body saw a step cancelled; its own outcome keeps the plain path.
 CANCELLED = "!"
@@ -18,7 +18,7 @@ UNSEEN = object()
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What is recorded of a step: the encoded value or failure. ``seen`` is what the body gets of it, if that is known."""
+    """What is recorded of a step: the encoded value or failure. ``seen`` is what the body gets, if that is known."""
 
     kind: RecordKind
     data: bytes
@@ -81,9 +81,9 @@ def failure_of(codec: Codec, path: str, outcome: Outcome | Record) -> BaseExcept
 def unrecordable(codec: Codec, path: str, outcome: Outcome | Record) -> ResultNotRecordable:
     """The error of rule O23, the same on every attempt."""
     return ResultNotRecordable(
-        f"the step {path} {codec.decode(outcome.data)}, which cannot be recorded. It did run and will not be run again "
-        f"by itself. Return something that can be recorded from the step (a str, a dict, a dataclass, …); for this run, "
-        f'state the outcome with run.record("{path}", value), or let the step run again with run.forget("{path}")'
+        f"the step {path} {codec.decode(outcome.data)}, which cannot be recorded. It did run and will not be run "
+        f"again by itself. Return something that can be recorded from the step (a str, a dict, a dataclass, …); for this "
+        f'run, state the outcome with run.record("{path}", value), or let the step run again with run.forget("{path}")'
     )
 
 

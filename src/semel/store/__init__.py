@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import ConfigurationError
+from semel.errors import ConfigurationError
+
 from .interface import Store
 
 

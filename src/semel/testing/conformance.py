@@ -90,7 +90,7 @@ class OwnerProcess:
         self.claimed = self._read().text
 
     def tell(self, command: str) -> Answer:
-        """``append PATH``, ``mark PATH``, ``finish`` or ``renew LEASE_UNTIL``; what it gave. "" if the process died of it."""
+        """``append PATH``, ``mark PATH``, ``finish`` or ``renew LEASE_UNTIL``; what it gave. "" if it died of it."""
         assert self._process.stdin is not None
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()

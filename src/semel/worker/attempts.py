@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ..engine.drive import Ended, Steps
-from ..engine.execution import Execution
-from ..engine.frames import user_traceback
-from ..errors import SemelError, StoreError, WorkerKilled
-from ..store.interface import Claim, Outcome
-from ..workflow.function import FunctionWorkflow
+from semel.engine.drive import Ended, Steps
+from semel.engine.execution import Execution
+from semel.engine.frames import user_traceback
+from semel.errors import SemelError, StoreError, WorkerKilled
+from semel.store.interface import Claim, Outcome
+from semel.workflow.function import FunctionWorkflow
+
 from .delivery import DEADLY, prepare
 from .lease import Lease
 
 if TYPE_CHECKING:
-    from ..app import App
+    from semel.app import App
 
 log = logging.getLogger("semel")
 
@@ -32,6 +33,7 @@ class Attempts:
         self._lease = lease
         self._pause = _FIRST_PAUSE
         self._redelivered: int | None = None
+        self._doubtful = claim.blind
 
     def prepare(self) -> tuple[Execution, Steps] | None:
         """The next delivery; None if the run cannot be delivered, and was faulted."""
@@ -39,7 +41,7 @@ class Attempts:
         try:
             if claim.takeover and claim.delivery > DEADLY:
                 raise WorkerKilled(self._killed())
-            return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered())
+            return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered(), self._doubtful)
         except StoreError:
             raise
         except SemelError as error:
@@ -59,6 +61,7 @@ class Attempts:
         if ended.how == "again":
             if isinstance(ended.error, StoreError):
                 log.warning("run %s: %s; its execution is delivered again", self._claim.run.id, ended.error)
+                self._doubtful = True  # what ran when the store failed has left no record
                 pause, self._pause = self._pause, min(self._pause * 2, _LAST_PAUSE)
                 return pause
             self._redelivered = self._already_redelivered() + 1

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..engine.body import Body
-from ..engine.commit import BodyCommit
-from ..engine.drive import Steps, deliver
-from ..engine.execution import Execution
-from ..engine.keys import run_key, scoped_key
-from ..store.interface import Claim, Note, Record, Store, Ticket
-from ..workflow.function import FunctionWorkflow
+from semel.engine.body import Body
+from semel.engine.commit import BodyCommit
+from semel.engine.drive import Steps, deliver
+from semel.engine.execution import Execution
+from semel.engine.keys import run_key, scoped_key
+from semel.store.interface import Claim, Note, Record, Store, Ticket
+from semel.workflow.function import FunctionWorkflow
+
 from .lease import Lease
 
 if TYPE_CHECKING:
-    from ..app import App
+    from semel.app import App
 
 BODY = "start"  # the one body of a function workflow
 
@@ -56,9 +57,20 @@ class RunJournal:
     def late(self, note: Note) -> None:
         self._store.note([note])
 
+    def mark(self, path: str) -> object:
+        return self._store.mark(self._claim, path)
 
-def prepare(app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, redelivered: int) -> tuple[Execution, Steps]:
-    """One delivery of the run, ready to be driven; ``redelivered`` counts those that the policy has already added.
+    def unmark(self, mark: object) -> None:
+        self._store.unmark(mark)
+
+
+def prepare(
+    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, redelivered: int, doubtful: bool
+) -> tuple[Execution, Steps]:
+    """One delivery of the run, ready to be driven.
+
+    ``redelivered`` counts those that the policy has already added; ``doubtful`` says that steps may have been in flight,
+    without a record and without a mark, when an earlier one was cut off.
 
     Raises:
         RecordUnreadable: the arguments no longer fit the program's types.
@@ -72,7 +84,7 @@ def prepare(app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, re
         run=run.uid,
         body=body.execution_name,
         delivery=claim.delivery,
-        doubtful=claim.delivery > 1,  # also if the worker before this one took the run over and gave it back
+        doubtful=doubtful,
         records=records,
         codec=app.codec,
         keys=RunKeys(app, run.seed),

@@ -13,8 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from ..errors import StoreError
-from ..store.interface import Store
+from semel.errors import StoreError
+from semel.store.interface import Store
 
 log = logging.getLogger("semel")
 

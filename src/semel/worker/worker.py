@@ -18,18 +18,19 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ..compiler import preload
-from ..engine import points
-from ..engine.drive import drive_async, drive_sync
-from ..engine.execution import Execution
-from ..engine.halt import Halt
-from ..errors import StoreError
-from ..store.interface import Claim
+from semel.compiler import preload
+from semel.engine import points
+from semel.engine.drive import drive_async, drive_sync
+from semel.engine.execution import Execution
+from semel.engine.halt import Halt
+from semel.errors import StoreError
+from semel.store.interface import Claim
+
 from .attempts import Attempts
 from .lease import Lease
 
 if TYPE_CHECKING:
-    from ..app import App
+    from semel.app import App
 
 log = logging.getLogger("semel")
 
@@ -39,7 +40,7 @@ _DRAIN = 5.0  # seconds that a stopping worker gives its bodies to end, and then
 
 
 class Worker:
-    """Runs an app's workflows. Use it as ``with app.worker():`` or ``async with app.worker():``, or start and stop it."""
+    """Runs an app's workflows: ``with app.worker():``, ``async with app.worker():``, or ``start`` and ``stop``."""
 
     def __init__(self, app: App, *, threads: int, tasks: int, lease: timedelta) -> None:
         if threads < 1 or tasks < 1 or lease < timedelta(milliseconds=100):
@@ -60,7 +61,7 @@ class Worker:
         self._executions: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # ------------------------------------------------------------------------------------------------------------ life cycle
+    # ------------------------------------------------------------------------------------------------------- life cycle
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Checks the program, opens the database, and begins to claim; async bodies run on ``loop`` if it is given."""
@@ -119,7 +120,7 @@ class Worker:
         """Whether no body runs here at this moment."""
         return not any(self._busy.values())
 
-    # --------------------------------------------------------------------------------------------------------------- claiming
+    # --------------------------------------------------------------------------------------------------------- claiming
 
     def _claim_runs(self) -> None:
         seen: object = None
@@ -183,7 +184,7 @@ class Worker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # ---------------------------------------------------------------------------------------------------------------- driving
+    # ---------------------------------------------------------------------------------------------------------- driving
 
     def _drive_sync(self, attempts: Attempts, claim: Claim) -> None:
         pause: float | None = 0.0
@@ -234,6 +235,7 @@ class Worker:
             yield
         finally:
             self._executions.discard(execution)
+            execution.close()
 
     def _end(self, claim: Claim, is_async: bool) -> None:
         with self._lock:
@@ -245,7 +247,7 @@ class Worker:
         if hungry:
             self._wake.set()
 
-    # --------------------------------------------------------------------------------------------------------------- stopping
+    # --------------------------------------------------------------------------------------------------------- stopping
 
     def _lost(self) -> None:
         """Another worker has taken over what this one had: nothing more is recorded or committed here."""

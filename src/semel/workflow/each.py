@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar, overload
 
-from ..compiler.path import pass_name, Key
-from ..errors import DuplicateKey
+from semel.compiler.path import Key, pass_name
+from semel.errors import DuplicateKey
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import RegistrationError
+from semel.errors import RegistrationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,9 @@ class FunctionWorkflow:
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise TypeError(f"{self.name}{self.signature} cannot be started like that: {error} ({self.place})") from None
+            raise TypeError(
+                f"{self.name}{self.signature} cannot be started like that: {error} ({self.place})"
+            ) from None
         return bound.args, bound.kwargs
 
 

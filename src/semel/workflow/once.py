@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, LiteralString, TypeVar, overload
 
-from ..compiler import Path, current, explain_uncompiled, intrinsic
-from ..engine.keys import Scope, scoped_key
-from ..engine.labels import segment_of_label, wants_key
-from ..errors import ConfigurationError, NotCompiled
+from semel.compiler import Path, current, explain_uncompiled, intrinsic
+from semel.engine.keys import Scope, scoped_key
+from semel.engine.labels import segment_of_label, wants_key
+from semel.errors import ConfigurationError, NotCompiled
 
 T = TypeVar("T")
 
@@ -79,7 +79,8 @@ def _namespace(label: str) -> bytes:
     if len(namespaces) != 1:
         there = f"there are {len(namespaces)} ({', '.join(sorted(namespaces))})" if namespaces else "there is none"
         raise ConfigurationError(
-            f"once({label!r}, scope, …) outside of a run needs the key namespace of the one App of this process; {there}"
+            f"once({label!r}, scope, …) outside of a run needs the key namespace of the one App of this process; "
+            f"{there}"
         )
     (namespace,) = namespaces.values()
     return namespace()

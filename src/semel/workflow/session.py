@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..errors import ConfigurationError
+from semel.errors import ConfigurationError
 
 _BUSY = 30.0  # seconds that a write waits for another process's write
 
-#: Writes that SQLite's driver takes for reads. A ``WITH … SELECT`` that has such a word begins a transaction needlessly.
+#: Writes that SQLite's driver takes for reads. A ``WITH … SELECT`` that has such a word begins one needlessly.
 _HIDDEN_WRITE = re.compile(
     r"\s*(?:CREATE|ALTER|DROP|WITH\b.*\b(?:INSERT|UPDATE|DELETE|REPLACE))\b", re.IGNORECASE | re.DOTALL
 )

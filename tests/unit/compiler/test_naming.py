@@ -78,7 +78,9 @@ def test_a_number_is_itself() -> None:
     assert pass_name(3) == "3"
 
 
-@pytest.mark.parametrize("value", [1.5, object(), [1], {1}, {"a": 1}, (1, 1.5), Loose("s"), Place], ids=repr)
+@pytest.mark.parametrize(
+    "value", [1.5, object(), [1], {1}, {"a": 1}, (1, 1.5), Loose("s"), Place], ids=lambda v: type(v).__name__
+)
 def test_what_has_no_lasting_text_is_refused(value: Any) -> None:
     key = Key(value)
     with pytest.raises(TypeError, match=r"(float|object|list|set|dict|Loose|type) cannot name a pass"):

@@ -1,9 +1,10 @@
 """Which steps an owner has in flight, so that a takeover can say which calls may have been made without a record.
 
-A mark on the disk before each step would be a second commit per step. But what a killed process has written to a mapped
-file stays, since the pages are the system's; only a power cut loses them. So an owner's lock file is mapped, a step that
-starts takes a slot of it, and the slot is free again when the step's record is durable. Who takes over from a dead owner
-reads the slots. A file of an earlier boot, or one that was too small, tells nothing: then ``None`` is the answer.
+A mark on the disk before each step would be a second commit per step. But what a killed process has written to a
+mapped file stays, since the pages are the system's; only a power cut loses them. So an owner's lock file is mapped, a
+step that starts takes a slot of it, and the slot is free again when the step's record is durable. Who takes over from a
+dead owner reads the slots. A file of an earlier boot, or one that was too small, tells nothing: then ``None`` is the
+answer.
 """
 
 from __future__ import annotations

@@ -63,10 +63,10 @@ SELECT epoch, run FROM semel_claims WHERE owner = ?;
 DELETE FROM semel_claims WHERE owner = ?;
 
 -- name: blind
-UPDATE semel_claims SET blind = 1 WHERE owner = ?;
+UPDATE semel_runs SET blind = 1 WHERE number IN (SELECT number FROM semel_claims WHERE owner = ?);
 
 -- name: blind_on
-SELECT run FROM semel_claims WHERE blind = 1 AND run IN (SELECT value FROM json_each(?));
+SELECT uid FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND blind = 1;
 
 -- name: note_in_flight
 INSERT INTO semel_notes (run, path, kind, text, at)

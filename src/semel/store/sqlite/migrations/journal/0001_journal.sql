@@ -8,10 +8,12 @@ CREATE TABLE semel_meta (
 ) WITHOUT ROWID;
 
 -- The runs that the journal knows, by a short number that is never used again (AUTOINCREMENT): in the records and their
--- index it stands for the uid, which makes a batch of 100 scattered records 15 % quicker than the 32 digits do.
+-- index it stands for the uid, which makes a batch of 100 scattered records 15 % quicker than the 32 digits do. "blind"
+-- says that an owner died with the run in hand, and nobody knows which steps it had in flight.
 CREATE TABLE semel_runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
-    uid    TEXT NOT NULL UNIQUE
+    uid    TEXT    NOT NULL UNIQUE,
+    blind  INTEGER NOT NULL DEFAULT 0 CHECK (blind IN (0, 1))
 );
 
 -- The outcomes of steps, in the order they were made; "run" is a number of semel_runs. A rowid table with a unique index
@@ -49,12 +51,11 @@ CREATE TABLE semel_owners (
 
 -- Who drives which run. An epoch is never used again (AUTOINCREMENT), so one look-up by rowid is the whole fence.
 -- "run" is the uid, "number" the run's in semel_runs. A claim whose owner has no row is orphaned: its run is to be taken
--- over; "blind" then says that nobody knows which steps it had in flight.
+-- over.
 CREATE TABLE semel_claims (
     epoch  INTEGER PRIMARY KEY AUTOINCREMENT,
     run    TEXT    NOT NULL UNIQUE,
     number INTEGER NOT NULL,
-    owner  TEXT    NOT NULL,
-    blind  INTEGER NOT NULL DEFAULT 0 CHECK (blind IN (0, 1))
+    owner  TEXT    NOT NULL
 );
 CREATE INDEX semel_claims_owner ON semel_claims (owner);
