@@ -85,10 +85,11 @@ class Undisturbed:
 
 @dataclass(slots=True)
 class Verdict:
-    """What was wrong, and the doubles that the window allows."""
+    """What was wrong, the doubles that the window allows, and the steps that are noted as doubled but ran once."""
 
     wrong: list[str] = field(default_factory=list)
     excused: list[Call] = field(default_factory=list)
+    noted_in_vain: list[str] = field(default_factory=list)
 
 
 class Judge:
@@ -148,8 +149,11 @@ class Judge:
                     verdict.wrong.append(f"{run}: {step} ran again, though its call in {cut.pid} {reason}")
                 else:
                     verdict.excused.append(cut)
-            if len(calls) > 1 and ["possibly doubled", step] not in ended["notes"]:
-                verdict.wrong.append(f"{run}: {step} ran {len(calls)} times, and no note says that it may have")
+        noted = {path for kind, path in ended["notes"] if kind == "possibly doubled"}
+        doubled = {step for step, calls in by_step.items() if len(calls) > 1}
+        for step in doubled - noted:
+            verdict.wrong.append(f"{run}: {step} ran {len(by_step[step])} times, and no note says that it may have")
+        verdict.noted_in_vain += sorted(noted - doubled)
 
     def _no_excuse(self, cut: Call) -> str | None:
         if cut.pid not in self._killed:

@@ -31,6 +31,7 @@ class Counts:
     kills: int = 0
     inside_a_step: int = 0
     excused: int = 0
+    noted_in_vain: int = 0
     runs: int = 0
     calls: int = 0
     stories: int = 0
@@ -40,7 +41,7 @@ class Counts:
         return (
             f"{self.kills} kills in {self.stories} stories, {self.inside_a_step} of them inside a step; {self.runs} "
             f"runs of {len(SYNC + ASYNC)} programs, {self.calls} calls of steps, {self.excused} doubles excused, "
-            f"{len(self.wrong)} wrong; SEMEL_SEED={SEED}"
+            f"{self.noted_in_vain} notes of no double, {len(self.wrong)} wrong; SEMEL_SEED={SEED}"
         )
 
 
@@ -93,6 +94,7 @@ def test_whenever_a_worker_is_killed_every_run_ends_and_only_cut_calls_run_twice
         counts.kills += len(story.killed)
         counts.inside_a_step += sum(killed_inside_a_step(ending.lines, pid) for pid in story.killed)
         counts.excused += len(verdict.excused)
+        counts.noted_in_vain += len(verdict.noted_in_vain)
         counts.runs += len(runs)
         counts.calls += len(ending.calls)
         counts.stories += 1

@@ -69,8 +69,8 @@ def prepare(
 ) -> tuple[Execution, Steps]:
     """One delivery of the run, ready to be driven.
 
-    ``redelivered`` counts those that the policy has already added; ``doubtful`` says that steps may have been in flight,
-    without a record and without a mark, when an earlier one was cut off.
+    ``redelivered`` counts those that the policy has already added; ``doubtful`` says that steps may have been in
+    flight, without a record and without a mark, when an earlier one was cut off.
 
     Raises:
         RecordUnreadable: the arguments no longer fit the program's types.

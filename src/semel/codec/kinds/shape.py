@@ -21,6 +21,7 @@ class Shape(Protocol):
 
     def take(self, value: Any) -> tuple[Fields, Fields]:
         """The fields of an object by name, and what else it holds. Either may be the object's own dictionary."""
+        ...
 
     def make(self, fields: Fields, side: Fields) -> object:
         """The object of these; the dictionaries are the caller's no more. Raises Misfit (rule D4)."""
@@ -39,6 +40,7 @@ class Kind(Protocol):
 
     def shape(self, cls: type) -> Shape:
         """Raises Misfit if objects of this class cannot be made without its constructor."""
+        ...
 
 
 class Layout:
