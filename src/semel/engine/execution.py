@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from inspect import isawaitable
 from types import FunctionType
 from typing import Any, Protocol
@@ -26,14 +25,13 @@ from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
 from .labels import enclosing_steps, segment_of_label, wants_key
+from .live import Live, as_task, until_cancelled
 from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value, seen_by_body
 
 log = logging.getLogger("semel")
 
 #: What steps return most: asking ``isawaitable`` costs more than all the rest that is asked of a value.
 _NOT_AWAITABLE = frozenset({type(None), bool, int, float, str, bytes, dict, list, tuple})
-
-_EAGER = sys.version_info >= (3, 12)
 
 
 class Journal(Protocol):
@@ -102,7 +100,7 @@ class Execution:
         self._records = records
         self._keys = keys
         self._claimed: dict[str, object] = {}
-        self._marked: set[_Live] = set()
+        self._marked: set[Live] = set()
         self._doubt = Doubt(doubtful)
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
@@ -124,11 +122,11 @@ class Execution:
         records = self._records
         if records:
             if text + CANCELLED in records:
-                return _until_cancelled()
+                return until_cancelled()
             record = records.get(text)
             if record is not None:
                 return self._replay(text, record, awaited)
-        live = _Live(text, path, label, scope, step, len(rest) == 2)
+        live = Live(text, path, label, scope, step, len(rest) == 2)
         return self._run_awaited(live) if awaited else self._run(live)
 
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
@@ -184,7 +182,7 @@ class Execution:
 
     # ------------------------------------------------------------------------------------------------------ a live step
 
-    def _begin(self, live: _Live) -> Callable[[], object]:
+    def _begin(self, live: Live) -> Callable[[], object]:
         """The last look before a step starts; gives the call to make. After it, ``drain.leave`` must follow."""
         self.drain.enter(live)
         try:
@@ -207,7 +205,7 @@ class Execution:
             self.drain.leave(live)
             raise
 
-    def _run(self, live: _Live) -> Any:
+    def _run(self, live: Live) -> Any:
         """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
         if self.facts.pending or self._doubt.cut:
             try:
@@ -231,7 +229,7 @@ class Execution:
             if not handed_on:
                 self.drain.leave(live)
 
-    async def _run_awaited(self, live: _Live) -> Any:
+    async def _run_awaited(self, live: Live) -> Any:
         loop = asyncio.get_running_loop()
         if self.facts.pending or self._doubt.cut:
             try:
@@ -253,7 +251,7 @@ class Execution:
             return await self._await_step(live, value)
         return await self._make_durable(loop, live, value, awaited=False)
 
-    def _call(self, live: _Live, call: Callable[[], object]) -> object:
+    def _call(self, live: Live, call: Callable[[], object]) -> object:
         if points.armed:
             points.hit("step.before")
         live.mark = self.journal.mark(live.text)
@@ -264,10 +262,10 @@ class Execution:
             self._failed(live, error, awaited=False)
             raise
 
-    async def _await_step(self, live: _Live, awaitable: Awaitable[object]) -> object:
+    async def _await_step(self, live: Live, awaitable: Awaitable[object]) -> object:
         """Awaits a started step, shielded: a cancelled body does not cancel it (rule O20)."""
         loop = asyncio.get_running_loop()
-        task = _as_task(loop, awaitable)
+        task = as_task(loop, awaitable)
         if not task.done():
             try:
                 await asyncio.shield(task)
@@ -286,7 +284,7 @@ class Execution:
             raise
         return await self._make_durable(loop, live, value, awaited=True)
 
-    async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: _Live, value: object, awaited: bool) -> object:
+    async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: Live, value: object, awaited: bool) -> object:
         try:
             ticket = self._append(live, value, awaited=awaited)
         except BaseException:
@@ -310,13 +308,13 @@ class Execution:
 
     # ------------------------------------------------------------------------------------------------ what became of it
 
-    def _append(self, live: _Live, value: object, *, awaited: bool) -> Ticket[bool]:
+    def _append(self, live: Live, value: object, *, awaited: bool) -> Ticket[bool]:
         if points.armed:
             points.hit("step.returned")
         live.outcome = outcome_of_value(self.codec, value)
         return self.journal.append([self.record_of(live, live.outcome, awaited)], [], [])
 
-    def record_of(self, live: _Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
+    def record_of(self, live: Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
         """The record of a step of this execution."""
         return Record(
             self.run,
@@ -330,7 +328,7 @@ class Execution:
             self.delivery,
         )
 
-    def _finish(self, live: _Live, kept: bool) -> object:
+    def _finish(self, live: Live, kept: bool) -> object:
         """What the body sees of a step whose record is durable, or whose claim was lost."""
         if not kept:
             self._too_late(live)
@@ -344,7 +342,7 @@ class Execution:
         seen = live.outcome.seen
         return seen if seen is not UNSEEN else seen_by_body(self.codec, live.text, live.outcome)
 
-    def _failed(self, live: _Live, error: BaseException, *, awaited: bool) -> None:
+    def _failed(self, live: Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind) and error.halt.reason == "stopping":
             text = "its worker stopped while the step ran, after calls that it may have made; they are made again"
             self.journal.late(self.note(live.text, "possibly doubled", text))
@@ -353,13 +351,13 @@ class Execution:
         self._doubt.passed()
         self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
 
-    def _cancelled(self, live: _Live) -> None:
+    def _cancelled(self, live: Live) -> None:
         """The body was cancelled while it awaited the step: what it saw is a fact if it goes on past it."""
         if self.halted is None:
             self._doubt.passed()
             self.facts.cancelled(live, current_flow(self.root_flow))
 
-    def _ended_alone(self, live: _Live, task: asyncio.Future[object]) -> None:
+    def _ended_alone(self, live: Live, task: asyncio.Future[object]) -> None:
         """A step whose body was cancelled has ended: it is recorded all the same, before the run is let go."""
         if task.cancelled() or task.exception() is not None:
             self.drain.leave(live)
@@ -381,12 +379,12 @@ class Execution:
             self.halt(Halt("store", error))
             self.drain.leave(live)
 
-    def _left(self, live: _Live) -> None:
+    def _left(self, live: Live) -> None:
         """The record of a step that the body no longer waits for is durable."""
         self._unmark(live)
         self.drain.leave(live)
 
-    def _unmark(self, live: _Live) -> None:
+    def _unmark(self, live: Live) -> None:
         self._marked.discard(live)
         self.journal.unmark(live.mark)
 
@@ -395,7 +393,7 @@ class Execution:
         for live in tuple(self._marked):
             self._unmark(live)
 
-    def _too_late(self, live: _Live) -> None:
+    def _too_late(self, live: Live) -> None:
         self.journal.late(
             self.note(
                 live.text,
@@ -407,47 +405,9 @@ class Execution:
     def note(self, path: str, kind: NoteKind, text: str) -> Note:
         return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
 
-    def _doubts(self, live: _Live) -> list[Note]:
+    def _doubts(self, live: Live) -> list[Note]:
         """Rule O8: durable before a step runs that an earlier delivery may have run, whatever then becomes of it."""
         if not self._doubt.here():
             return []
         text = "an earlier attempt was cut off and may have made this call already, without a record of it"
         return [self.note(live.text, "possibly doubled", text)]
-
-
-class _Live:
-    """A step that runs now."""
-
-    __slots__ = ("label", "mark", "outcome", "path", "scope", "scoped", "started", "step", "text")
-
-    def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
-        self.text = text
-        self.path = path
-        self.label = label
-        self.scope = scope
-        self.scoped = scoped
-        self.step = step
-        self.started = 0.0
-        self.outcome: Outcome | None = None
-        self.mark: object = None
-
-
-def _as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> asyncio.Future[object]:
-    """The step as a task of its own, so that cancelling the body does not reach it."""
-    if isinstance(awaitable, asyncio.Future):
-        return awaitable
-    coroutine: Coroutine[Any, Any, object]
-    coroutine = awaitable if isinstance(awaitable, Coroutine) else _await(awaitable)
-    if _EAGER:
-        # Runs at once up to its first real wait: a step that never waits costs no turn of the loop.
-        return asyncio.Task(coroutine, loop=loop, eager_start=True)  # type: ignore[call-arg]
-    return loop.create_task(coroutine)
-
-
-async def _await(awaitable: Awaitable[object]) -> object:
-    return await awaitable
-
-
-async def _until_cancelled() -> object:
-    """Replays a step that the body saw cancelled: it waits for what cancels it, which is replayed too."""
-    return await asyncio.get_running_loop().create_future()

@@ -83,7 +83,7 @@ def unrecordable(codec: Codec, path: str, outcome: Outcome | Record) -> ResultNo
     return ResultNotRecordable(
         f"the step {path} {codec.decode(outcome.data)}, which cannot be recorded. It did run and will not be run "
         f"again by itself. Return something that can be recorded from the step (a str, a dict, a dataclass, …); for "
-        f'this run, state the outcome with run.record("{path}", value), or let the step run again with run.forget("{path}")'
+        f'this run, state the outcome with run.record("{path}", value), or let it run again with run.forget("{path}")'
     )
 
 

@@ -1,0 +1,1 @@
+"""What users write with: function workflows, once, each, the session of a body."""
