@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from semel import App, Run, errors
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -83,3 +85,27 @@ def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
             assert [line.split() for line in printed.splitlines() if line.strip()] == [
                 line.split() for line in text.splitlines() if line.strip()
             ]
+
+
+def test_every_error_has_its_place_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    classes = [cls for cls in vars(errors).values() if isinstance(cls, type) and issubclass(cls, errors.SemelError)]
+    codes = [cls.code for cls in classes]
+    assert len(set(codes)) == len(codes), "a code is one error's"
+    for cls in classes:
+        assert cls is errors.SemelError or f"## {cls.code}\n\n`{cls.__name__}`." in page, cls
+
+
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "api.md").read_text()
+    for name in ("App", "Run", "each", "once"):
+        assert f"`{name}" in page
+    for cls in (App, Run):
+        public = {name for name in vars(cls) if not name.startswith("_")} - {
+            "engines",
+            "namespace",
+            "scoped_key",
+            "store",
+        }
+        owner = cls.__name__.lower()
+        assert {name for name in public if f"{owner}.{name}" not in page} == set()
