@@ -67,3 +67,28 @@ def test_a_claim_given_back_leaves_no_notes(store: Store, other: Store) -> None:
     (taken,) = other.claim("two", ["fulfil"], 10, 1000.0).wait()
     assert (taken.takeover, taken.blind) == (False, False)
     assert doubled(other, taken.run.uid) == []
+
+
+@pytest.mark.rule("R11")
+def test_a_death_counts_against_the_runs_that_were_driven_and_not_against_those_only_claimed(
+    store: Store, owner_process: Start
+) -> None:
+    store.start(new_run("order-1")).wait()
+    owner_process("one", LONG, SEMEL_ONLY_CLAIMS="yes").kill()
+    owner_process("two", LONG).kill()
+    store.register("three", LONG).wait()
+    (claim,) = store.claim("three", ["fulfil"], 10, 1000.0).wait()
+    assert (claim.takeover, claim.delivery) == (True, 2)
+
+
+@pytest.mark.rule("R11")
+def test_a_death_after_progress_begins_the_count_anew(store: Store, owner_process: Start) -> None:
+    store.start(new_run("order-1")).wait()
+    for number in range(3):
+        process = owner_process(f"owner-{number}", LONG)
+        assert process.tell(f"append p{number}").yes
+        process.kill()
+    owner_process("last", LONG).kill()
+    store.register("next", LONG).wait()
+    (claim,) = store.claim("next", ["fulfil"], 10, 1000.0).wait()
+    assert claim.delivery == 3, "the third death was the first since the latest record, the last one the second"

@@ -101,6 +101,7 @@ class Execution:
         self._keys = keys
         self._claimed: dict[str, object] = {}
         self._marked: set[Live] = set()
+        self._mark = journal.mark("")
         self._doubt = Doubt(doubtful)
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
@@ -392,6 +393,7 @@ class Execution:
         """After the body's commit: steps that failed, and have no record, are in flight no longer."""
         for live in tuple(self._marked):
             self._unmark(live)
+        self.journal.unmark(self._mark)
 
     def _too_late(self, live: Live) -> None:
         self.journal.late(

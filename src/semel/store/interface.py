@@ -110,8 +110,9 @@ class Note:
 class Claim:
     """A run that an owner holds. ``epoch`` fences: a write with an older epoch than the row's is refused.
 
-    ``delivery`` is 1 for the first claim since the run was (re)started and rises with each; ``takeover`` says that the
-    claim before was never let go: its owner died or lost its lease. ``blind`` says that nobody knows which steps that
+    ``delivery`` is 1 plus the number of owners that died while they drove the run, one after the other, without a step
+    of it being recorded in between (rule R11); ``takeover`` says that the claim before was never let go: its owner died
+    or lost its lease. ``blind`` says that nobody knows which steps that
     owner had in flight; else those without a record have been noted on the run as possibly doubled (rule O8).
     """
 
@@ -270,7 +271,10 @@ class Store(Protocol):
         ...
 
     def mark(self, claim: Claim, path: str) -> object:
-        """Says that a step starts, at once and without a commit: what ``blind`` and the notes of a takeover go by."""
+        """Says that a step starts, at once and without a commit; path "" says that the body does.
+
+        What ``delivery``, ``blind`` and the notes of a takeover go by.
+        """
         ...
 
     def unmark(self, mark: object) -> None:

@@ -76,6 +76,7 @@ def test_a_takeover_that_dies_half_way_counts_the_dead_owner_once(database: Path
     run, _ = opened.start(new_run()).wait()
     opened.register("one", 1010.0).wait()
     (first,) = opened.claim("one", ["fulfil"], 1, 1000.0).wait()
+    opened.mark(first, "")
     program = "store.open(); store.register('two', LONG).wait(); store.claim('two', ['fulfil'], 1, 1020.0).wait()"
     process = store_programs.start(program, database, crash_at=point)
     process.communicate()

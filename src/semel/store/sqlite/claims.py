@@ -29,13 +29,15 @@ Marks = dict[str, int]
 
 @dataclass(slots=True)
 class _Found:
-    """What a look for pending runs has found. ``orphans`` maps runs to the epochs of their dead claims."""
+    """What a look for pending runs has found. ``orphans`` maps runs to the epochs of their dead claims, ``deaths`` to
+    whether the owner died while it drove them, and to their latest record."""
 
     uids: list[str]
     orphans: dict[str, int]
     marks: Marks
     rewinds: tuple[int, int]
     claims: list[Claim] = field(default_factory=list)
+    deaths: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class Claims:
@@ -55,13 +57,20 @@ class Claims:
         def look(connection: sqlite3.Connection) -> _Found:
             self._bury(connection, owner, now)
             found = self._find(connection, workflows, limit)
-            if not found.orphans:
+            if found.orphans:
+                rows = connection.execute(JOURNAL["deaths"], (listed(list(found.orphans)),)).fetchall()
+                found.deaths = {uid: (begun, reached) for uid, begun, reached in rows}
+            else:
                 found.claims = self._take(connection, owner, found)
             return found
 
         found: _Found = yield session.in_journal(look)
         if found.orphans:
-            taken = [(epoch, uid, epoch) for uid, epoch in found.orphans.items()]
+            taken = [
+                (reached, begun, reached, epoch, uid, epoch)
+                for uid, epoch in found.orphans.items()
+                for begun, reached in (found.deaths.get(uid, (0, 0)),)
+            ]
 
             def fence(connection: sqlite3.Connection) -> None:
                 connection.executemany(MAIN["take"], taken)
@@ -110,8 +119,9 @@ class Claims:
             connection.execute(JOURNAL["blind"], (owner,))
             return
         text = "its worker was cut off while the call was in flight; it may have been made without a record of it"
-        notes = [(run, path, text, now) for run, path in marks if run in pending]
+        notes = [(run, path, text, now) for run, path in marks if path and run in pending]
         connection.executemany(JOURNAL["note_in_flight"], notes)
+        connection.execute(JOURNAL["begun"], (listed(sorted({run for run, _ in marks})),))
 
     def _still_pending(self, runs: Sequence[str]) -> set[str]:
         rows = self._session.main_readers.all(MAIN["still_pending"], (listed(runs),)) if runs else []
@@ -175,6 +185,7 @@ class Claims:
                 continue
             if epoch:
                 connection.execute(JOURNAL["end_claim"], (epoch,))
+                connection.execute(JOURNAL["not_begun"], (run.uid,))
             connection.execute(JOURNAL["know"], (run.uid,))
             fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
             assert fresh is not None

@@ -63,7 +63,17 @@ SELECT epoch, run FROM semel_claims WHERE owner = ?;
 DELETE FROM semel_claims WHERE owner = ?;
 
 -- name: blind
-UPDATE semel_runs SET blind = 1 WHERE number IN (SELECT number FROM semel_claims WHERE owner = ?);
+UPDATE semel_runs SET blind = 1, begun = 1 WHERE number IN (SELECT number FROM semel_claims WHERE owner = ?);
+
+-- name: begun
+UPDATE semel_runs SET begun = 1 WHERE uid IN (SELECT value FROM json_each(?));
+
+-- name: not_begun
+UPDATE semel_runs SET begun = 0 WHERE uid = ?;
+
+-- name: deaths
+SELECT u.uid, u.begun, coalesce((SELECT max(r.seq) FROM semel_records AS r WHERE r.run = u.number), 0)
+FROM semel_runs AS u WHERE u.uid IN (SELECT value FROM json_each(?));
 
 -- name: blind_on
 SELECT uid FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND blind = 1;

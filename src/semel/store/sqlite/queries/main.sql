@@ -41,7 +41,8 @@ UPDATE semel_runs SET
 WHERE uid = ? AND version = ? AND status = 'pending';
 
 -- name: take
-UPDATE semel_runs SET version = version + 1, kills = kills + 1, taken = ?
+UPDATE semel_runs SET
+    version = version + 1, kills = CASE WHEN reached < ? THEN 0 ELSE kills END + ?, reached = ?, taken = ?
 WHERE uid = ? AND status = 'pending' AND taken < ?;
 
 -- name: redeliver

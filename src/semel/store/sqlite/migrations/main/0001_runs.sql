@@ -8,8 +8,9 @@ CREATE TABLE semel_meta (
 ) WITHOUT ROWID;
 
 -- One row per run. "seq" is the order of creation (one writer at a time, so it is also the order of commits).
--- "version" is compared and set by the body's commit. "kills" counts the owners that died with the run in hand, and
--- "taken" is the highest claim epoch counted in it, so that a takeover that crashes half way does not count twice.
+-- "version" is compared and set by the body's commit. "kills" counts the owners that died while they drove the run since
+-- its latest record, whose seq in the journal is "reached"; "taken" is the highest claim epoch counted in it, so that a
+-- takeover that crashes half way does not count twice.
 CREATE TABLE semel_runs (
     seq         INTEGER PRIMARY KEY,
     uid         TEXT    NOT NULL UNIQUE,
@@ -29,6 +30,7 @@ CREATE TABLE semel_runs (
     fault       TEXT,
     kills       INTEGER NOT NULL DEFAULT 0,
     taken       INTEGER NOT NULL DEFAULT 0,
+    reached     INTEGER NOT NULL DEFAULT 0,
     CHECK ((status = 'pending') = (finished_at IS NULL))
 );
 
