@@ -169,3 +169,15 @@ def test_a_run_that_has_killed_five_workers_is_faulted_and_names_the_path(
     deadly = f"{workflow}/start@1#deadly"
     assert ending.doubles() == ([deadly] * 5 if workflow == "kills_in_a_step" else [])
     assert set(ending.notes(run)) == ({deadly} if workflow == "kills_in_a_step" else set())
+
+
+@pytest.mark.rule("R11")
+def test_runs_beside_one_that_kills_its_worker_are_not_blamed(story: Story) -> None:
+    innocent = [f"crowd-{number}" for number in range(20)]
+    for _ in range(10):
+        if story.worker("kills_in_the_body-1", *innocent, threads=2).ended() == 0:
+            break
+    assert {story.row(run).status for run in innocent} == {"completed"}  # type: ignore[union-attr]
+    guilty = story.row("kills_in_the_body-1")
+    assert guilty is not None
+    assert guilty.status == "faulted"

@@ -1,4 +1,4 @@
-"""When a program is refused: at import what one function shows, at start what takes the program, and nothing has run."""
+"""When a program is refused: at import what one function shows, at start what takes the program. Nothing has run."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_the_way_out_of_a_loop_is_not_refused(new_app, program) -> None:
     assert shop.sent == ["a", "b"]
 
 
-# ---------------------------------------------------------------------------------------------------- stale source files
+# --------------------------------------------------------------------------------------------------- stale source files
 
 
 EDITED = """
