@@ -52,7 +52,7 @@ class Watch:
         elif word in _WRITES:
             transaction.wrote = True
             self.commits += not transaction.open
-        elif word == "SELECT" and "semel_records" in statement:
+        elif word == "SELECT" and "semel_records" in statement and ".data" in statement:
             self.record_queries += 1
 
 
