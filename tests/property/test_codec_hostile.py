@@ -11,8 +11,11 @@ import typing
 import uuid
 from decimal import Decimal
 
+import httpx
 import msgspec
+import pydantic
 import pytest
+import requests
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +31,10 @@ class Line:
     price: typing.Any = None
 
 
+class Shop(pydantic.BaseModel):
+    site: pydantic.HttpUrl
+
+
 class Stage(enum.Enum):
     NEW = 1
 
@@ -40,17 +47,39 @@ class Refund(Exception):
 
 codec = Codec(TypeRegistry(lambda: frozenset({__name__.partition(".")[0]})))
 
+ANSWER = httpx.Response(
+    404,
+    json={"a": 1},
+    headers={"Set-Cookie": "a=1"},
+    request=httpx.Request("GET", "http://shop.test/"),
+    history=[httpx.Response(302)],
+)
+
+
+def refused_by_a_model() -> Exception:
+    try:
+        Shop.model_validate({"site": 1})
+    except pydantic.ValidationError as error:
+        return error
+    raise AssertionError
+
+
 VALUES = [
     {"a": [1, 2.5, None, True, "x", b"y"], "b": {"c": "d" * 40}},
     (1, {2, 3}, frozenset({"a"}), {1: "x", (1, 2): [Decimal("1.5")]}),
     [Line("a", Decimal("9.50")), Line(uuid.UUID(int=7), [Stage.NEW]), 2**90, "\ud800"],
     [dt.datetime(2024, 1, 2, tzinfo=dt.UTC), dt.date(2024, 1, 2), dt.timedelta(3), dt.time(1, 2, fold=1)],
+    Shop.model_validate({"site": "http://shop.test/"}),
+    [ANSWER, requests.Response()],
 ]
 FAILURES = [
     Refund(code=3),
     OSError(2, "gone", "file.txt"),
     ExceptionGroup("both", [KeyError("k"), ValueError(1, "x")]),
     UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
+    httpx.HTTPStatusError("404", request=ANSWER.request, response=ANSWER),
+    requests.ConnectionError(OSError(104, "reset"), request=requests.Request("GET", "http://shop.test/")),
+    refused_by_a_model(),
 ]
 RECORDS = [codec.encode(value) for value in VALUES] + [codec.encode_failure(exc) for exc in FAILURES]
 

@@ -403,3 +403,24 @@ def test_a_recorded_type_may_be_renamed_with_an_alias(new_app, program) -> None:
 def test_a_value_that_no_longer_fits_is_an_error_that_names_the_path(new_app, program) -> None:
     with pytest.raises(RecordUnreadable, match=r"fulfil/start@1#charge"):
         deployed(new_app, program, extra="currency: str")
+
+
+def violates() -> None:
+    session = the_app[0].session()
+    connection = session.connection()
+    connection.exec_driver_sql("CREATE TABLE cards (number TEXT UNIQUE)")
+    for _ in range(2):
+        connection.exec_driver_sql("INSERT INTO cards VALUES (?)", ("4242 4242 4242 4242",))
+
+
+@pytest.mark.rule("W1")
+def test_a_database_error_is_told_without_its_parameters(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    the_app[:] = [app]
+    app.workflow(violates)
+    run = app.start(violates)
+    with app.worker(), pytest.raises(RunFaulted, match="UNIQUE constraint failed") as raised:
+        run.result(timeout=10)
+    row = app.store.get(run.id)
+    assert row is not None
+    for text in (str(raised.value), row.fault, caplog.text):
+        assert "4242" not in (text or "")

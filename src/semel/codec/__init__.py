@@ -7,9 +7,20 @@ in ``format``. Nothing is ever unpickled or imported because a record says so.
 from __future__ import annotations
 
 from .codec import Codec
+from .discretion import RecordedCause, discreet, without_userinfo
 from .errors import NotEncodable
-from .failures import RecordedCause, failure_traceback
+from .failures import failure_traceback
 from .format import MAX_BYTES, MAX_DEPTH
 from .registry import TypeRegistry
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "Codec", "NotEncodable", "RecordedCause", "TypeRegistry", "failure_traceback"]
+__all__ = [
+    "MAX_BYTES",
+    "MAX_DEPTH",
+    "Codec",
+    "NotEncodable",
+    "RecordedCause",
+    "TypeRegistry",
+    "discreet",
+    "failure_traceback",
+    "without_userinfo",
+]

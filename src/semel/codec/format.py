@@ -29,6 +29,9 @@ MAX_BYTES: Final = 16 * 2**20
 #: bottom of one: each level costs two Python frames of the interpreter's 1,000.
 MAX_DEPTH: Final = 100
 
+#: The types that MessagePack says itself.
+BARE: Final = frozenset({type(None), bool, int, float, str, bytes})
+
 BIG_INT: Final = 1
 TEXT: Final = 2
 DECIMAL: Final = 3
@@ -55,8 +58,7 @@ ATTRS: Final = 49
 NAMEDTUPLE: Final = 50
 PYDANTIC: Final = 51
 STRUCT: Final = 52
-#: Kept free for the HTTP response of rule O22: a kind of its own beside the others in ``kinds``, which is made when
-#: ``capture`` defines what it keeps of one. Until then a response is refused like any unknown type.
+PYDANTIC_URL: Final = 53
 HTTP_RESPONSE: Final = 63
 
 FAILURE: Final = 64
@@ -75,7 +77,7 @@ class Mark:
 
 _MARKS: Final = (
     *(TUPLE, SET, FROZENSET, PAIRS, ORDERED_PAIRS),
-    *(DATACLASS, ATTRS, NAMEDTUPLE, PYDANTIC, STRUCT),
+    *(DATACLASS, ATTRS, NAMEDTUPLE, PYDANTIC, STRUCT, PYDANTIC_URL, HTTP_RESPONSE),
     *(FAILURE, NO_VALUE),
 )
 READ_MARKS: Final = {code: Mark(code) for code in _MARKS}

@@ -55,7 +55,8 @@ class TypeRegistry:
     ``packages`` gives the top-level names of the app's own modules, ``"__main__"`` included where the app is one. A
     type counts if such a module defines it, binds it (an import), or binds a module that holds it (``import money``,
     also for ``money.coins.Coin``). An exception also counts if it is a builtin, of the standard library, semel's own,
-    or of a package that an app's module imports anything from. Safe to use from any thread.
+    of a package that an app's module imports anything from, or bound in a module of such a package (what requests
+    meets of urllib3). Safe to use from any thread.
     """
 
     def __init__(self, packages: Callable[[], frozenset[str]]) -> None:
@@ -83,7 +84,7 @@ class TypeRegistry:
         try:
             found = self.find(tag, wanted)
         except RecordUnreadable as error:
-            raise NotEncodable(name, str(error)) from None
+            raise NotEncodable(name, _way_to_import(cls) or str(error)) from None
         if found is not cls:
             raise NotEncodable(
                 name,
@@ -108,7 +109,8 @@ class TypeRegistry:
                 problem = f"{describe(cls)} is no {wanted.kind}, and the record holds one"
             elif not self._admits(cls, home, qualname, packages, wanted):
                 problem = (
-                    f"no module of the app imports it; add `from {module} import {qualname.partition('.')[0]}` to one"
+                    f"no module of the app imports it; add `from {module} import {qualname.partition('.')[0]}` "
+                    "to one, at its top: an import in a function may not have run when the record is read"
                 )
             else:
                 return cls
@@ -133,7 +135,7 @@ class TypeRegistry:
         outermost = find_class(loaded(home) or {}, qualname.partition(".")[0]) or cls
         admitted = self._reachable(outermost, home, packages)
         if not admitted and wanted is EXCEPTIONS:
-            admitted = self._exception_package(top_level(home), packages)
+            admitted = self._exception_package(outermost, top_level(home), packages)
         if admitted:
             self._admitted[cls] = True
         return admitted
@@ -152,10 +154,13 @@ class TypeRegistry:
                         return True
         return False
 
-    def _exception_package(self, package: str, packages: frozenset[str]) -> bool:
+    def _exception_package(self, cls: type, package: str, packages: frozenset[str]) -> bool:
         if package == "semel" or package in sys.stdlib_module_names:
             return True
-        return any(package in imported_packages(names) for names in namespaces_of(packages))
+        imported = frozenset(name for names in namespaces_of(packages) for name in imported_packages(names))
+        if package in imported:
+            return True
+        return any(value is cls for names in namespaces_of(imported) for value in names.copy().values())
 
     def _moved(self, module: str, qualname: str, wanted: Wanted, packages: frozenset[str]) -> type:
         """The only class of this qualified name among the app's types, whatever its module (rule D4)."""
@@ -192,6 +197,18 @@ def _collect(names: dict[str, object], qualname: str, found: dict[type, None]) -
             inner = value if value.__qualname__ == qualname else find_class(dict(vars(value)), rest)
             if inner is not None:
                 found[inner] = None
+
+
+def _way_to_import(cls: type) -> str:
+    """What to tell of a class that is not in the module which it names as its own: compiled, or published elsewhere."""
+    if find_class(loaded(cls.__module__) or {}, cls.__qualname__) is not None:
+        return ""
+    for name, module in sorted(sys.modules.items()):
+        if is_module(module) and name != MAIN:
+            for bound, value in namespace(module).copy().items():
+                if value is cls:
+                    return f"no module of the app imports it; add `from {name} import {bound}` to one, at its top"
+    return ""
 
 
 def _hidden_exception(module: str, qualname: str) -> type | None:

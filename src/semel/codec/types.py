@@ -16,15 +16,17 @@ from .errors import Misfit, NotEncodable
 from .kinds.attrs import Attrs
 from .kinds.dataclass import Dataclass
 from .kinds.enum import EnumMember
+from .kinds.http import HttpResponse
 from .kinds.namedtuple import NamedTuple
 from .kinds.pydantic import PydanticModel
 from .kinds.shape import Kind, Shape
 from .kinds.struct import Struct
+from .kinds.url import PydanticUrl
 from .namespaces import find_class, loaded
 from .registry import TypeRegistry
 
 #: The first that matches is the class's kind.
-KINDS: tuple[Kind, ...] = (PydanticModel(), Struct(), Attrs(), Dataclass(), NamedTuple())
+KINDS: tuple[Kind, ...] = (PydanticModel(), Struct(), Attrs(), Dataclass(), NamedTuple(), PydanticUrl(), HttpResponse())
 BY_CODE = {kind.code: kind for kind in KINDS}
 
 _ENUM = EnumMember()
@@ -50,7 +52,7 @@ class Types:
         known = self._to_write.get(cls)
         if known is None:
             kind = _kind_of(cls)
-            tag = self.registry.tag(cls, kind)
+            tag = kind.tag(cls) if isinstance(kind, HttpResponse) else self.registry.tag(cls, kind)
             try:
                 known = self._to_write[cls] = (kind.code, tag, kind.shape(cls))
             except Misfit as misfit:
@@ -70,7 +72,7 @@ class Types:
         if known is not None and known[0].holds():
             return known[1]
         kind = BY_CODE[code]
-        cls = self.registry.find(tag, kind)
+        cls = kind.find(tag) if isinstance(kind, HttpResponse) else self.registry.find(tag, kind)
         try:
             shape = kind.shape(cls)
         except Misfit as misfit:
@@ -129,6 +131,11 @@ def _kind_of(cls: type) -> Kind:
     for kind in KINDS:
         if kind.matches(cls):
             return kind
+    if _is_secret(cls):
+        raise NotEncodable(
+            _name(cls),
+            "a record must not hold secrets; leave it out of what the step returns, and fetch it where it is used",
+        )
     for builtin in _BUILTIN:
         if builtin in cls.__mro__ and cls is not builtin:
             raise NotEncodable(
@@ -139,6 +146,12 @@ def _kind_of(cls: type) -> Kind:
     raise NotEncodable(
         _name(cls), "return plain data (numbers, text, list, dict, …) or a dataclass, or only what the body needs of it"
     )
+
+
+def _is_secret(cls: type) -> bool:
+    """Whether it is pydantic's SecretStr, SecretBytes or Secret[…]."""
+    names = loaded("pydantic.types") or {}
+    return any(names.get(name) in cls.__mro__ for name in ("Secret", "SecretStr", "SecretBytes"))
 
 
 def _name(cls: type) -> str:

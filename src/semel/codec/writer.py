@@ -61,7 +61,7 @@ class Writer:
             return Ext(f.EXCEPTION_CLASS, self.types.registry.tag(value, EXCEPTIONS).encode())
         return self._object(cls, value, depth)
 
-    def _enter(self, length: int, depth: int) -> None:
+    def enter(self, length: int, depth: int) -> None:
         """Counts a container. Shared parts are written again each time, so a small value may unfold to a huge one."""
         self.left -= length + _OVERHEAD
         if self.left < 0:
@@ -72,7 +72,7 @@ class Writer:
             )
 
     def _dict(self, value: dict[Any, Any], depth: int) -> object:
-        self._enter(len(value), depth)
+        self.enter(len(value), depth)
         atoms = self.atoms
         if not ONLY_STR.issuperset(map(type, value)) or (str not in atoms and not all(map(is_clean, value))):
             return self._pairs(f.PAIRS, value, depth)
@@ -89,7 +89,7 @@ class Writer:
         return written
 
     def _list(self, value: list[Any], depth: int) -> object:
-        self._enter(len(value), depth)
+        self.enter(len(value), depth)
         if self.atoms.issuperset(map(type, value)):
             return value
         return self._items(value, value, [], depth)
@@ -106,11 +106,11 @@ class Writer:
         return written
 
     def _tuple(self, value: tuple[Any, ...], depth: int) -> object:
-        self._enter(len(value), depth)
+        self.enter(len(value), depth)
         return self._items(value, value, [WRITE_MARKS[f.TUPLE]], depth)
 
     def _set(self, value: set[Any] | frozenset[Any], depth: int) -> object:
-        self._enter(len(value), depth)
+        self.enter(len(value), depth)
         written = []
         item = None
         try:
@@ -125,7 +125,7 @@ class Writer:
     def _ordered_dict(self, value: collections.OrderedDict[Any, Any], depth: int) -> object:
         if vars(value):
             raise NotEncodable("OrderedDict", "it has attributes of its own besides its items")
-        self._enter(len(value), depth)
+        self.enter(len(value), depth)
         return self._pairs(f.ORDERED_PAIRS, value, depth)
 
     def _pairs(self, code: int, value: dict[Any, Any], depth: int) -> object:
@@ -149,9 +149,11 @@ class Writer:
         code, tag, shape = self.types.to_write(cls)
         try:
             fields, side = shape.take(value)
+        except NotEncodable:
+            raise
         except Exception as error:
             raise NotEncodable(tag.replace(":", "."), f"its fields cannot be read ({error})") from error
-        self._enter(len(fields) + len(side), depth)
+        self.enter(len(fields) + len(side), depth)
         atoms = self.atoms
         if not atoms.issuperset(map(type, fields.values())):
             fields = self._attributes(value, fields, depth)

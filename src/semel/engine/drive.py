@@ -22,7 +22,7 @@ from . import points
 from .body import Body, BodyCall
 from .execution import Execution
 from .flow import flow_of_context
-from .frames import user_traceback
+from .frames import told_briefly, user_traceback
 from .halt import Halt, Unwind
 
 log = logging.getLogger("semel")
@@ -123,8 +123,8 @@ def _before_commit(
         data = codec.encode(value)
     except NotEncodable as error:
         text = (
-            f"the result of the workflow cannot be recorded: it is, or holds, a {error.type_name} (at {error.where}). "
-            f"Return something that can be recorded: a str, a dict, a dataclass, …"
+            f"the result of the workflow cannot be recorded: {error}. Return something that can be recorded: a str, a "
+            f"dict, a dataclass, …"
         )
         return ResultNotRecordable(text), None, []
     unreached = execution.unreached()
@@ -174,7 +174,7 @@ def _fault(
     notes: list[Note] = []
     retracted = execution.facts.retracted_by(fault)
     if redeliver:
-        notes = [execution.note("", "redelivered", f"after {type(fault).__qualname__}: {fault}"[:500])]
+        notes = [execution.note("", "redelivered", f"after {told_briefly(fault)}"[:500])]
     try:
         if (retracted or notes) and not (yield execution.journal.append([], notes, retracted)):
             return Ended("lost")

@@ -1,18 +1,27 @@
-"""Tracebacks for people: the user's own lines, without those of semel between them."""
+"""Exceptions told to people: the user's own lines, without those of semel, and without what a record must not hold."""
 
 from __future__ import annotations
 
 import os
 import traceback
 
+from semel.codec import discreet, without_userinfo
+
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def user_traceback(error: BaseException) -> str:
     """The traceback as text, without semel's own frames; all of them if there are no others."""
-    told = traceback.TracebackException.from_exception(error)
+    told = discreet(error)
     _clean(told)
-    return "".join(told.format())
+    return without_userinfo("".join(told.format()))
+
+
+def told_briefly(error: BaseException | None) -> str:
+    """The class and text of an exception, for a log."""
+    if error is None:
+        return "no more is known"
+    return without_userinfo("".join(discreet(error).format_exception_only()).strip())
 
 
 def _clean(told: traceback.TracebackException) -> None:

@@ -35,7 +35,7 @@ def outcome_of_value(codec: Codec, value: object) -> Outcome:
         else:
             data = codec.encode(value)
     except NotEncodable as error:
-        return _unrecordable(codec, f"returned a {error.type_name} (at {error.where})")
+        return _unrecordable(codec, f"returned a {error.type_name} (at {error.where}: {error.why})")
     if len(data) > MAX_BYTES:
         return _unrecordable(
             codec, f"returned a {type(value).__qualname__} of {len(data):,} bytes; the limit is {MAX_BYTES:,}"
@@ -48,7 +48,7 @@ def outcome_of_failure(codec: Codec, failure: BaseException) -> Outcome:
     try:
         data = codec.encode_failure(failure)
     except NotEncodable as error:
-        return _unrecordable(codec, f"raised a {error.type_name} (at {error.where})")
+        return _unrecordable(codec, f"raised a {error.type_name} (at {error.where}: {error.why})")
     if len(data) > MAX_BYTES:
         return _unrecordable(codec, f"raised a {type(failure).__qualname__} of {len(data):,} bytes")
     return Outcome("failure", data)

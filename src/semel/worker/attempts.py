@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from semel.engine.drive import Ended, Steps
 from semel.engine.execution import Execution
-from semel.engine.frames import user_traceback
+from semel.engine.frames import told_briefly, user_traceback
 from semel.errors import SemelError, StoreError, WorkerKilled
 from semel.store.interface import Claim, Outcome
 from semel.workflow.function import FunctionWorkflow
@@ -73,7 +73,7 @@ class Attempts:
         elif ended.how == "completed":
             log.info("run %s of %s completed", self._claim.run.id, self._workflow.name)
         elif ended.how == "faulted":
-            log.error("run %s of %s faulted: %r", self._claim.run.id, self._workflow.name, ended.error)
+            log.error("run %s of %s faulted: %s", self._claim.run.id, self._workflow.name, told_briefly(ended.error))
         return None
 
     def failed(self, error: BaseException) -> float | None:

@@ -94,7 +94,7 @@ def caught(call: typing.Callable[[], object]) -> BaseException:
 
 
 def integrity_error() -> BaseException:
-    engine = sqlalchemy.create_engine("sqlite://")
+    engine = sqlalchemy.create_engine("sqlite://", hide_parameters=True)
     with engine.connect() as connection:
         connection.exec_driver_sql("create table t (x integer primary key)")
         connection.exec_driver_sql("insert into t values (1)")

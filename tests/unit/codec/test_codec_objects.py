@@ -335,3 +335,34 @@ def test_values_nested_as_deep_as_allowed_come_back() -> None:
 def test_paths_uuids_and_texts_that_are_not_text() -> None:
     for value in (pathlib.Path("a\udcff"), uuid.uuid1(), {"\ud800": "\udfff", "a": 2**64}, {"\ud800"}):
         assert again(value) == value
+
+
+class Site(pydantic.BaseModel):
+    home: pydantic.HttpUrl
+    any: pydantic.AnyUrl
+    store: pydantic.PostgresDsn
+    more: list[pydantic.AnyHttpUrl] = []
+
+
+class ShopUrl(pydantic.AnyUrl):
+    _constraints = pydantic.UrlConstraints(allowed_schemes=["shop"])
+
+
+def test_urls_of_pydantic_come_back() -> None:
+    site = Site.model_validate(
+        {
+            "home": "https://é.test/a%20b?q=1#f",
+            "any": "redis://ann@host/0",
+            "store": "postgres://a,b:1/db",
+            "more": ["http://x.test:80"],
+        }
+    )
+    back = again(site)
+    assert back == site
+    for name in ("home", "any", "store"):
+        assert type(getattr(back, name)) is type(getattr(site, name))
+        assert repr(getattr(back, name)) == repr(getattr(site, name))
+    assert back.home.host == site.home.host
+    assert back.store.hosts() == site.store.hosts()
+    assert again({site.home: 1}) == {site.home: 1}
+    assert str(again(ShopUrl("shop://x/1"))) == "shop://x/1"

@@ -90,7 +90,9 @@ def refusal(value: object) -> NotEncodable:
         (threading.Lock(), "dataclass"),
         ((n for n in [1]), "dataclass"),
         (ValueError("x"), "its text"),
-        (Vault(key=pydantic.SecretStr("s")), "SecretStr"),
+        (Vault(key=pydantic.SecretStr("s")), "a record must not hold secrets"),
+        (pydantic.SecretBytes(b"s"), "a record must not hold secrets"),
+        (pydantic.Secret[int](1), "a record must not hold secrets"),
         (Item(id=1), "return its key"),
         (dt.datetime(2024, 1, 1, tzinfo=Zone()), "datetime.timezone"),
         ({MyStr("key"): 1}, "subclass of str"),
@@ -172,3 +174,10 @@ def test_a_deep_call_stack_is_an_error_and_not_a_crash() -> None:
         except RecursionError:
             break
     assert answers == {"", "it is nested too deep for what is left of the call stack"}
+
+
+def test_a_secret_is_named_by_its_place_and_not_shown() -> None:
+    error = refusal(Vault(key=pydantic.SecretStr("sesame")))
+    assert error.where == "result.key"
+    assert error.type_name == "pydantic.types.SecretStr"
+    assert "sesame" not in str(error)

@@ -108,6 +108,74 @@ def test_a_type_that_the_app_does_not_import_is_refused(module: Make, codec: Cod
     assert "from till import Receipt" in unreadable(fresh, data)
 
 
+@pytest.mark.rule("O23")
+@pytest.mark.parametrize(
+    ("package", "deep", "kind", "remedy"),
+    [
+        ("", RECEIPT, "Receipt", "from till.deep import Receipt"),
+        ("from till.deep import Receipt", RECEIPT, "Receipt", "from till.deep import Receipt"),
+        ("", RECEIPT + "\nReceipt.__module__ = 'till'", "Receipt", "from till.deep import Receipt"),
+        ("", RECEIPT + "\nReceipt.__module__ = 'till._core'", "Receipt", "from till.deep import Receipt"),
+        (
+            "",
+            RECEIPT + "\nReceipt.__module__ = 'gone'\nSlip = Receipt\ndel Receipt",
+            "Slip",
+            "from till.deep import Slip",
+        ),
+        ("", "class Desk:" + RECEIPT.replace("\n", "\n    "), "Desk.Receipt", "from till.deep import Desk"),
+    ],
+    ids=["submodule", "published by the package too", "claims the package", "claims no module", "alias", "nested"],
+)
+def test_the_import_that_a_refusal_prints_makes_the_type_recordable(
+    module: Make, codec: Codec, package: str, deep: str, kind: str, remedy: str
+) -> None:
+    module("till.__init__", "")
+    module("till.deep", deep)
+    module("till.__init__", package)
+    module("shop", "x = 1")
+    cls: Any = sys.modules["till.deep"]
+    for name in kind.split("."):
+        cls = getattr(cls, name)
+    with pytest.raises(NotEncodable) as refused:
+        codec.encode(cls("r"))
+    assert f"`{remedy}`" in str(refused.value)
+    module("shop", remedy)
+    assert codec.decode(codec.encode(cls("r"))) == cls("r")
+    fresh = Codec(TypeRegistry(lambda: frozenset({"shop"})))
+    assert fresh.decode(codec.encode(cls("r"))) == cls("r")
+
+
+@pytest.mark.rule("O23")
+def test_an_import_in_a_function_does_not_count_because_a_later_process_may_not_run_it(
+    module: Make, codec: Codec
+) -> None:
+    till = module("till", RECEIPT)
+    shop = module("shop", "def step():\n    from till import Receipt\n    return Receipt('r')")
+    with pytest.raises(NotEncodable, match=r"`from till import Receipt` to one, at its top: an import in a function"):
+        codec.encode(shop.step())
+    assert till
+
+
+@pytest.mark.rule("O24")
+def test_an_exception_that_an_imported_package_meets_of_another_one_counts(module: Make, codec: Codec) -> None:
+    module("till", "class Jammed(Exception): ...\nclass Other(Exception): ...")
+    module("front", "from till import Jammed\ndef sell(): ...")
+    module("shop", "from front import sell")
+    till = sys.modules["till"]
+    assert type(codec.decode_failure(codec.encode_failure(till.Jammed("x")))) is till.Jammed
+    with pytest.raises(NotEncodable, match="from till import Other"):
+        codec.encode_failure(till.Other("x"))
+
+
+@pytest.mark.rule("O24")
+def test_the_error_of_a_model_counts_for_an_app_that_only_defines_models(module: Make, codec: Codec) -> None:
+    shop = module("shop", "from pydantic import BaseModel\nclass Order(BaseModel):\n    id: int")
+    with pytest.raises(ValueError, match="1 validation error") as caught:
+        shop.Order(id="x")
+    back: Any = codec.decode_failure(codec.encode_failure(caught.value))
+    assert back.errors() == caught.value.errors()  # type: ignore[attr-defined]
+
+
 @pytest.mark.rule("O22")
 def test_a_record_never_imports_the_module_that_it_names(module: Make, codec: Codec) -> None:
     shop = module("shop", RECEIPT)
