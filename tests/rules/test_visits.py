@@ -405,19 +405,19 @@ def test_a_value_that_no_longer_fits_is_an_error_that_names_the_path(new_app, pr
         deployed(new_app, program, extra="currency: str")
 
 
-def violates() -> None:
+def violates(card: str) -> None:
     session = the_app[0].session()
     connection = session.connection()
     connection.exec_driver_sql("CREATE TABLE cards (number TEXT UNIQUE)")
     for _ in range(2):
-        connection.exec_driver_sql("INSERT INTO cards VALUES (?)", ("4242 4242 4242 4242",))
+        connection.exec_driver_sql("INSERT INTO cards VALUES (?)", (card,))
 
 
 @pytest.mark.rule("W1")
 def test_a_database_error_is_told_without_its_parameters(app: App, caplog: pytest.LogCaptureFixture) -> None:
     the_app[:] = [app]
     app.workflow(violates)
-    run = app.start(violates)
+    run = app.start(violates, "4242 4242")
     with app.worker(), pytest.raises(RunFaulted, match="UNIQUE constraint failed") as raised:
         run.result(timeout=10)
     row = app.store.get(run.id)

@@ -7,10 +7,11 @@ in ``format``. Nothing is ever unpickled or imported because a record says so.
 from __future__ import annotations
 
 from .codec import Codec
-from .discretion import RecordedCause, discreet, without_userinfo
+from .discretion import RecordedCause, discreet
 from .errors import NotEncodable
 from .failures import failure_traceback
 from .format import MAX_BYTES, MAX_DEPTH
+from .kinds.http_parts import without_userinfo
 from .registry import TypeRegistry
 
 __all__ = [
