@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -295,3 +296,35 @@ def test_a_stopped_worker_gives_back_what_it_runs(app: App) -> None:
     assert run.steps() == [], "it unwound at its next step"
     with app.worker():
         assert run.result(timeout=10) == 1
+
+
+def stuck_in_a_step() -> str:
+    def wait() -> str:
+        done.append("in the step")
+        gate.wait(30)
+        return "ended"
+
+    return once("slow", lambda: wait())
+
+
+gate = threading.Event()
+
+
+def test_a_stopped_worker_keeps_a_run_whose_step_still_runs(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("semel.worker.worker._DRAIN", 0.0)
+    gate.clear()
+    app.workflow(stuck_in_a_step)
+    run = app.start(stuck_in_a_step)
+    worker = app.worker()
+    worker.start()
+    while not done:
+        pass
+    worker.stop()
+    assert run.status == "running", "nobody else may run the step beside it"
+    gate.set()
+    while not worker.idle:
+        pass
+    assert run.status == "pending"
+    with app.worker():
+        assert run.result(timeout=10) == "ended"
+    assert done == ["in the step"], "the record was made though the worker had been stopped"

@@ -261,7 +261,7 @@ class Worker:
         for task in tuple(self._tasks):
             task.cancel()
 
-    def _wait_idle(self, seconds: float) -> None:
+    def _wait_idle(self, seconds: float | None) -> None:
         with self._lock:
             self._idle.wait_for(lambda: not any(self._busy.values()), seconds)
 
@@ -274,7 +274,19 @@ class Worker:
 
     def _close(self) -> None:
         if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(wait=False)
+        if not self.idle:
+            # What still runs keeps its run, so that nobody runs the same step beside it; each gives it back as it ends.
+            log.warning("%d bodies are still in a step; they keep their runs until it ends", sum(self._busy.values()))
+            threading.Thread(target=self._close_when_idle, name="semel-close", daemon=True).start()
+            return
+        self._let_go()
+
+    def _close_when_idle(self) -> None:
+        self._wait_idle(None)
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._own_loop is not None and self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._own_loop.join()
