@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from inspect import isawaitable
 from types import FunctionType
 from typing import Any, Protocol
@@ -215,20 +215,28 @@ class Execution:
                 raise self.halt(Halt("store", error)) from error
             self.facts.settle(kept)
         call = self._begin(live)
-        handed_on = False
         try:
             value = self._call(live, call)
             if type(value) not in _NOT_AWAITABLE and isawaitable(value):
-                handed_on = True
-                return self._await_step(live, value)
+                return self._await_later(live, value)
             try:
                 kept = self._append(live, value, awaited=False).wait()
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             return self._finish(live, kept)
         finally:
-            if not handed_on:
-                self.drain.leave(live)
+            self.drain.leave(live)
+
+    async def _await_later(self, live: Live, awaitable: Awaitable[object]) -> object:
+        """Awaits a step that was made before: only now, if ever, it is in flight."""
+        self.drain.enter(live)
+        if self.over or self.halted is not None:
+            self.drain.leave(live)
+            if isinstance(awaitable, Coroutine):
+                awaitable.close()
+            self._claimed.pop(live.text, None)
+            self._claim(live.text, live.path)
+        return await self._await_step(live, awaitable)
 
     async def _run_awaited(self, live: Live) -> Any:
         loop = asyncio.get_running_loop()
@@ -266,7 +274,12 @@ class Execution:
     async def _await_step(self, live: Live, awaitable: Awaitable[object]) -> object:
         """Awaits a started step, shielded: a cancelled body does not cancel it (rule O20)."""
         loop = asyncio.get_running_loop()
-        task = as_task(loop, awaitable)
+        try:
+            task = as_task(loop, awaitable)
+        except BaseException as error:  # an eager task that exits
+            self._failed(live, error, awaited=True)
+            self.drain.leave(live)
+            raise
         if not task.done():
             try:
                 await asyncio.shield(task)

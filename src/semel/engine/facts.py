@@ -40,6 +40,7 @@ class Facts:
         self._execution = execution
         self._lock = threading.Lock()
         self._recorded_for_others: list[tuple[str, BaseException]] = []
+        self._cancels: list[str] = []
         self._refused: ResultNotRecordable | None = None
         self.pending: list[_Failure] = []
 
@@ -67,7 +68,9 @@ class Facts:
             if outcome.kind == "unrecordable":
                 self._refused = unrecordable(execution.codec, failure.live.text, outcome)
             records.append(execution.record_of(failure.live, outcome, failure.awaited, failure.suffix))
-            if failure.flow is not mine and not failure.suffix:
+            if failure.suffix:  # what cancelled it may not do so again, should the body end with a fault
+                self._cancels.append(failure.live.text + failure.suffix)
+            elif failure.flow is not mine:
                 self._recorded_for_others.append((failure.live.text, failure.error))
         return execution.journal.append(records, [*notes], []) if records or notes else _NOTHING
 
@@ -82,7 +85,7 @@ class Facts:
     def retracted_by(self, fault: BaseException) -> list[str]:
         """The paths of failures that were recorded for another flow and have ended the body after all."""
         ended = set(map(id, _parts(fault)))
-        return [path for path, error in self._recorded_for_others if id(error) in ended]
+        return [path for path, error in self._recorded_for_others if id(error) in ended] + self._cancels
 
 
 def _parts(error: BaseException) -> list[BaseException]:
@@ -90,6 +93,9 @@ def _parts(error: BaseException) -> list[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         for part in error.exceptions:
             found.extend(_parts(part))
+    for chained in (error.__cause__, error.__context__):
+        if chained is not None and chained is not error:
+            found.extend(_parts(chained))
     return found
 
 

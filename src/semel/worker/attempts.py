@@ -70,6 +70,7 @@ class Attempts:
             self.release()
         elif ended.how == "lost":
             log.warning("run %s was taken over by another worker", self._claim.run.id)
+            self.release()
         elif ended.how == "completed":
             log.info("run %s of %s completed", self._claim.run.id, self._workflow.name)
         elif ended.how == "faulted":

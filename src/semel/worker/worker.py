@@ -39,6 +39,15 @@ _TAKE_OVER = 0.5  # seconds between two looks for runs of dead workers
 _DRAIN = 5.0  # seconds that a stopping worker gives its bodies to end, and then to unwind
 
 
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        try:
+            loop.run_forever()
+            return
+        except (SystemExit, KeyboardInterrupt):  # of a step or a task: asyncio lets them through
+            log.exception("an exit in a task does not end the worker")
+
+
 class Worker:
     """Runs an app's workflows: ``with app.worker():``, ``async with app.worker():``, or ``start`` and ``stop``."""
 
@@ -73,7 +82,7 @@ class Worker:
         self._pool = ThreadPoolExecutor(self._limits[False], thread_name_prefix="semel-body")
         if loop is None:
             loop = asyncio.new_event_loop()
-            self._own_loop = threading.Thread(target=loop.run_forever, name="semel-loop", daemon=True)
+            self._own_loop = threading.Thread(target=_serve, args=(loop,), name="semel-loop", daemon=True)
             self._own_loop.start()
         self._loop = loop
         app.signals.join(self._wake.set)

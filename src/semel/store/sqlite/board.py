@@ -10,6 +10,7 @@ answer.
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from collections.abc import Iterator
 from functools import cache
@@ -33,8 +34,7 @@ class Board:
 
     def __init__(self, descriptor: int) -> None:
         size = _SIZE
-        with open(descriptor, "r+b", buffering=0, closefd=False) as file:
-            file.truncate(size)
+        os.posix_fallocate(descriptor, 0, size)  # a hole that a full disk cannot fill would be a SIGBUS
         self._map = mmap.mmap(descriptor, size)
         self._map[: len(_MAGIC)] = _MAGIC
         boot = _boot()

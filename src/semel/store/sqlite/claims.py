@@ -77,6 +77,9 @@ class Claims:
 
             yield session.in_main(fence)
             found.claims = yield session.in_journal(lambda connection: self._take(connection, owner, found))
+        if len(found.claims) < len(found.uids):  # some were not to be had after all: look at all again
+            self._marks, self._rewinds = {}, None
+            return found.claims
         kept = self._marks if found.rewinds == self._rewinds else {}
         self._marks, self._rewinds = {**kept, **found.marks}, found.rewinds
         return found.claims
@@ -101,8 +104,8 @@ class Claims:
         """Removes dead owners, with those of their claims that a finished run left behind; the others are orphans."""
         locks = self._session.locks
         for name, lease_until in connection.execute(JOURNAL["owners"]).fetchall():
-            if lease_until > now and (name == owner or not locks.is_gone(name)):
-                continue
+            if name == owner or (lease_until > now and not locks.is_gone(name)):
+                continue  # who asks lives: a clock that jumped does not make it dead
             claims = connection.execute(JOURNAL["claims_of"], (name,)).fetchall()
             pending = self._still_pending([run for _, run in claims])
             ended = [(epoch,) for epoch, run in claims if run not in pending]

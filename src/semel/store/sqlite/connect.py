@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,21 +84,48 @@ class Readers:
         self._timeout = timeout
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
+        self._frozen = False
+        self._thaw = threading.Lock()
+        self._using: list[None] = []
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
+        self._using.append(None)
+        while self._frozen:
+            self._using.pop()
+            with self._thaw:
+                pass
+            self._using.append(None)
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = connect(self._path, timeout=self._timeout, read_only=True)
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = connect(self._path, timeout=self._timeout, read_only=True)
+        except BaseException:
+            self._using.pop()
+            raise
         try:
             yield connection
         except sqlite3.Error as error:
             raise faults.translate(error, self._path) from error
         finally:
             self._idle.append(connection)
+            self._using.pop()
             if self._closed:
                 self.close()
+
+    def freeze(self) -> None:
+        """Before a fork: closes all, and lets nobody open one until ``thaw``."""
+        self._thaw.acquire()
+        self._frozen = True
+        while self._using:
+            time.sleep(1e-4)
+        while self._idle:
+            self._idle.pop().close()
+
+    def thaw(self) -> None:
+        self._frozen = False
+        self._thaw.release()
 
     def all(self, query: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
         """All rows of one query."""

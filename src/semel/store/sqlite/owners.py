@@ -40,7 +40,13 @@ class OwnerLocks:
             os.close(descriptor)
         else:
             self._held[owner] = descriptor
-            self._boards[owner] = Board(descriptor)
+            try:
+                self._boards[owner] = Board(descriptor)
+            except OSError:  # no room: a takeover is blind
+                pass
+
+    def holds(self, owner: str) -> bool:
+        return owner in self._held
 
     def board(self, owner: str) -> Board | None:
         """Where an owner of this process marks the steps that it has in flight."""

@@ -94,12 +94,6 @@ def _check_place(path: Path) -> None:
     if path.exists():
         if not os.access(path, os.R_OK | os.W_OK):
             raise DatabaseReadOnly(f"{path}: cannot be written by this user. Change its owner or its mode.")
-        with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
-        if start and start != _MAGIC:
-            raise NotADatabase(
-                f"{path}: not a SQLite database. Point `database` at another file; this one is untouched."
-            )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise DatabaseReadOnly(
             f"{path}: its folder {folder} cannot be written by this user, and SQLite keeps its log beside the file."

@@ -26,6 +26,7 @@ class Session:
         self.main_readers = Readers(main, timeout)
         self.journal_readers = Readers(journal, timeout)
         self.locks = OwnerLocks(journal)
+        self._path, self._timeout = main, timeout
         namespace = self.main_readers.one(MAIN["namespace"])
         assert namespace is not None
         assert isinstance(namespace[0], bytes)
@@ -44,6 +45,28 @@ class Session:
 
     def in_journal(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
         return Operation(self.journal, work, weight)
+
+    def freeze(self) -> None:
+        """Before a fork: SQLite keeps the locks of a process in its memory, which a child must not inherit."""
+        self.main._committing.acquire()
+        self.journal._committing.acquire()
+        self.main_readers.freeze()
+        self.journal_readers.freeze()
+        self._watching.acquire()
+        self._watch.close()
+        self.journal.connection.close()
+        self.main.connection.close()
+
+    def thaw(self) -> None:
+        self.main.connection = self.main._connect()
+        self.journal.connection = self.journal._connect()
+        self._watch = connect(self._path, timeout=self._timeout, read_only=True)
+        self._watching.release()
+        self.journal_readers.thaw()
+        self.main_readers.thaw()
+        for writer in (self.journal, self.main):
+            writer._committing.release()
+            writer.kick()
 
     def close(self) -> None:
         while self.main.drain() | self.journal.drain():  # a write to one file may queue one to the other

@@ -362,4 +362,16 @@ def _forget_all() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
+    _frozen: builtins.list[Session] = []
+
+    def _freeze_all() -> None:
+        for store in builtins.list(_open_stores):
+            if store._session is not None:
+                store._session.freeze()
+                _frozen.append(store._session)
+
+    def _thaw_all() -> None:
+        while _frozen:
+            _frozen.pop().thaw()
+
+    os.register_at_fork(before=_freeze_all, after_in_parent=_thaw_all, after_in_child=_forget_all)
