@@ -29,7 +29,7 @@ class BodyCommit:
         if self._async_session is not None:
             raise NotAllowedHere("this body has opened app.async_session(); a body has one session, not two kinds")
         if self._session is None:
-            self._session = self._engines().session()
+            self._session = self._engines().body_session()
         return self._session
 
     def async_session(self) -> Any:
@@ -37,7 +37,7 @@ class BodyCommit:
         if self._session is not None:
             raise NotAllowedHere("this body has opened app.session(); a body has one session, not two kinds")
         if self._async_session is None:
-            self._async_session = self._engines().async_session()
+            self._async_session = self._engines().body_async_session()
         return self._async_session
 
     def finish(self, outcome: Outcome, notes: list[Note]) -> Any:
@@ -50,6 +50,11 @@ class BodyCommit:
         """Rolls the app's rows back."""
         return _Together(self._discard_session, self._discard_async_session)
 
+    def is_accident(self, error: BaseException) -> bool:
+        """Whether the body met the app's database in a state that may be gone when it is delivered again (rule R11)."""
+        opened = self._session is not None or self._async_session is not None
+        return opened and bool(self._engines().is_accident(error))
+
     # ---------------------------------------------------------------------------------------------------------- insides
 
     def _commit_session(self, outcome: Outcome, notes: list[Note]) -> bool:
@@ -57,10 +62,10 @@ class BodyCommit:
         session.flush()
         kept = self._write(session, outcome, notes)
         if kept:
-            session.commit()
+            session.commit_with_run()
         else:
             session.rollback()
-        session.close()
+        session.end()
         self._session = None
         if kept:
             self._store.release(self._claim)
@@ -72,11 +77,8 @@ class BodyCommit:
         session = self._async_session
         await session.flush()
         kept: bool = await session.run_sync(lambda sync: self._write(sync, outcome, notes))
-        if kept:
-            await session.commit()
-        else:
-            await session.rollback()
-        await session.close()
+        await session.run_sync(lambda sync: sync.commit_with_run() if kept else sync.rollback())
+        await session.run_sync(lambda sync: sync.end())
         self._async_session = None
         if kept:
             self._store.release(self._claim)
@@ -89,7 +91,7 @@ class BodyCommit:
     def _discard_session(self) -> None:
         if self._session is not None:
             self._session.rollback()
-            self._session.close()
+            self._session.end()
             self._session = None
 
     async def _discard_async_session(self) -> None:
@@ -97,7 +99,7 @@ class BodyCommit:
         if self._async_session is not None:
             session, self._async_session = self._async_session, None
             await session.rollback()
-            await session.close()
+            await session.run_sync(lambda sync: sync.end())
 
 
 class _Together:

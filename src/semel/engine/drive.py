@@ -43,6 +43,8 @@ class Commit(Protocol):
 
     def discard(self) -> Waiting: ...
 
+    def is_accident(self, error: BaseException) -> bool: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Ended:
@@ -96,6 +98,9 @@ def deliver(
         yield commit.discard()
         return _halted(execution.halted)
     assert fault is not None
+    if commit.is_accident(fault):
+        yield commit.discard()
+        return Ended("again", StoreError(f"the app's own database: {told_briefly(fault)}"))
     return (yield from _fault(claim, execution, commit, codec, fault, started, redeliver, now))
 
 

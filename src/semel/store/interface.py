@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
@@ -46,7 +46,7 @@ class NewRun:
     id: str
     workflow: str
     args: bytes
-    seed: bytes
+    seed: bytes = field(repr=False)
     format: int
     created_at: float
 
@@ -65,7 +65,7 @@ class Run:
     workflow: str
     status: Status
     args: bytes
-    seed: bytes
+    seed: bytes = field(repr=False)
     format: int
     version: int
     visits: dict[str, int]

@@ -51,7 +51,10 @@ class Lease:
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
-        self._store.retire(self.owner).wait()
+        try:
+            self._store.retire(self.owner).wait()
+        except StoreError as error:
+            log.warning("the claims of this worker could not be given back, and are taken over: %s", error)
 
     def may_start(self) -> bool:
         """Whether more than a third of the lease is left: only then is a step started."""

@@ -66,6 +66,7 @@ class Worker:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
+        self._more = {False: False, True: False}  # whether there was more to claim than there was room for
         self._busy = {False: 0, True: 0}
         self._executions: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -74,6 +75,8 @@ class Worker:
 
     def start(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         """Checks the program, opens the database, and begins to claim; async bodies run on ``loop`` if it is given."""
+        if self._lease is not None:
+            raise RuntimeError("a worker is started once; make another one with app.worker()")
         app = self._app
         app.check()
         preload()
@@ -141,7 +144,7 @@ class Worker:
             try:
                 changed = self._app.store.changed()
                 due = time.monotonic() - looked > _TAKE_OVER
-                if woken or changed != seen or due:
+                if woken or changed != seen or due or any(self._more.values()):
                     seen = changed
                     looked = time.monotonic()
                     self._claim_all()
@@ -159,16 +162,16 @@ class Worker:
         for is_async in (False, True):
             names = [w.name for w in self._app.workflows.values() if w.is_async is is_async]
             while names and not self._stopping.is_set() and lease.may_start():
-                # Twice as many sync bodies as can run at once, so that a free thread need not wait for a claim.
-                limit = self._limits[is_async]
-                room = (limit if is_async else 2 * limit) - self._busy[is_async]
-                if room < (1 if is_async else limit):
+                # No more than can run now: a run that waited here for a thread could not run anywhere else.
+                room = self._limits[is_async] - self._busy[is_async]
+                if room <= 0:
                     break
                 claims = self._app.store.claim(lease.owner, names, room, time.time()).wait()
                 if points.armed and claims:
                     points.hit("run.claimed")
                 self._begin(claims, lease, is_async)
-                if len(claims) < room:
+                self._more[is_async] = len(claims) == room
+                if not self._more[is_async]:
                     break
 
     def _begin(self, claims: list[Claim], lease: Lease, is_async: bool) -> None:
@@ -251,7 +254,8 @@ class Worker:
             self._busy[is_async] -= 1
             if not any(self._busy.values()):
                 self._idle.notify_all()
-            hungry = self._busy[is_async] <= self._limits[is_async]
+            # One claim for several free threads; the rest are found at the next look.
+            hungry = self._more[is_async] and self._busy[is_async] <= self._limits[is_async] * 3 // 4
         self._app.signals.ended(claim.run.uid)
         if hungry:
             self._wake.set()

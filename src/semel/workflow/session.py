@@ -47,15 +47,41 @@ class Engines:
         """A new session on the sync engine."""
         from sqlalchemy.orm import Session
 
+        return Session(self._sync_engine(), expire_on_commit=False)
+
+    def body_session(self) -> Any:
+        """A new session whose transaction is a body's."""
+        from .body_session import BodySession
+
+        return BodySession(self._sync_engine(), expire_on_commit=False)
+
+    def async_session(self) -> Any:
+        """A new session on the async engine."""
+        return self._asyncio.AsyncSession(self._async_engine(), expire_on_commit=False)
+
+    def body_async_session(self) -> Any:
+        """``body_session`` for an async body."""
+        from .body_session import BodySession
+
+        return self._asyncio.AsyncSession(
+            self._async_engine(), expire_on_commit=False, sync_session_class=BodySession
+        )
+
+    def is_accident(self, error: BaseException) -> bool:
+        """Whether a database error may be gone when the body is delivered again."""
+        from .body_session import is_accident
+
+        return is_accident(error)
+
+    def _sync_engine(self) -> Any:
         if self._sync is None:
             url = self._url.set(drivername="sqlite+pysqlite")
             engine = self._sqlalchemy.create_engine(url, connect_args=_connect_args())
             self._own.append(engine)
             self._sync = _hooked(engine, engine)
-        return Session(self._sync, expire_on_commit=False)
+        return self._sync
 
-    def async_session(self) -> Any:
-        """A new session on the async engine."""
+    def _async_engine(self) -> Any:
         if self._async is None:
             url = self._url.set(drivername="sqlite+aiosqlite")
             # No pool: its connections would belong to one event loop, and could not be closed from anywhere else.
@@ -64,7 +90,7 @@ class Engines:
             )
             self._own.append(engine.sync_engine)
             self._async = _hooked(engine, engine.sync_engine)
-        return self._asyncio.AsyncSession(self._async, expire_on_commit=False)
+        return self._async
 
     def close(self) -> None:
         for engine in self._own:
