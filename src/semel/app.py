@@ -7,8 +7,6 @@ itself; starting checks the whole program, once, before anything runs.
 from __future__ import annotations
 
 import asyncio
-import inspect
-import os
 import secrets
 import sys
 import threading
@@ -37,7 +35,7 @@ from .signals import Signals
 from .store import open_store
 from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
-from .workflow.function import FunctionWorkflow, function_workflow
+from .workflow.function import FunctionWorkflow, equal, function_workflow, same_function
 from .workflow.once import namespaces
 
 if TYPE_CHECKING:
@@ -50,6 +48,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
 Ts = TypeVarTuple("Ts")
+
+_LONGEST_ID = 500  # characters
 
 
 class App:
@@ -124,7 +124,7 @@ class App:
     def _register(self, function: F, name: str | None, strict: bool, redeliver: int) -> F:
         made = function_workflow(function, name=name, strict=strict, redeliver=redeliver)
         taken = self.workflows.get(made.name)
-        if taken is not None and not _same_function(taken.function, function):
+        if taken is not None and not same_function(taken.function, function):
             raise RegistrationError(
                 f"the workflow name {made.name!r} is taken: {taken.place} and {made.place}. Give one of them another "
                 f'name: @app.workflow(name="…")'
@@ -212,16 +212,16 @@ class App:
                 f'once("start", lambda: app.start(…, id=…).id)'
             )
         workflow = self._workflow_of(function)
-        if id is not None and (not isinstance(id, str) or not id):
-            raise TypeError(f"the id of a run must be a non-empty str, not {id!r}")
+        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID or not id.isprintable()):
+            told = repr(id) if len(repr(id)) < 100 else f"one of {len(id):,} characters"
+            raise TypeError(
+                f"the id of a run must be a printable, non-empty str of up to {_LONGEST_ID} characters, not {told}"
+            )
         bound = workflow.bind(args, kwargs)
         try:
             data = self.codec.encode(bound)
         except NotEncodable as error:
-            raise TypeError(
-                f"an argument of {workflow.name} cannot be recorded: {error}. Give it something that can be: a str, a "
-                f"dict, a dataclass, …"
-            ) from None
+            raise TypeError(self._unrecordable(workflow, *bound, error)) from None
         self.check()
         return NewRun(
             uid=secrets.token_hex(16),
@@ -233,6 +233,21 @@ class App:
             created_at=self.now(),
         )
 
+    def _unrecordable(
+        self, workflow: FunctionWorkflow, args: tuple[Any, ...], kwargs: dict[str, Any], found: NotEncodable
+    ) -> str:
+        """Names the argument that cannot be recorded."""
+        for name, value in workflow.signature.bind(*args, **kwargs).arguments.items():
+            try:
+                self.codec.encode(value, name)
+            except NotEncodable as error:
+                found = error
+                break
+        return (
+            f"an argument of {workflow.name} cannot be recorded: {found}. Pass something that can be: a str, a dict, a "
+            f"dataclass, …"
+        )
+
     def _started(self, new: NewRun, answer: tuple[Row, bool]) -> Run[Any]:
         row, is_new = answer
         if row.workflow != new.workflow:
@@ -240,7 +255,7 @@ class App:
                 f"the run id {new.id!r} belongs to a run of {row.workflow!r} and cannot be started as "
                 f"{new.workflow!r}; choose another id"
             )
-        if row.args != new.args and self.codec.decode(row.args) != self.codec.decode(new.args):
+        if row.args != new.args and not equal(self.codec.decode(row.args), self.codec.decode(new.args)):
             raise RunIdConflict(
                 f"the run {new.id!r} of {row.workflow} was started with other arguments; the same id is the same run, "
                 f"so choose another id for other arguments"
@@ -378,15 +393,6 @@ class App:
         if path is not None and not path.execution.over:
             return path.execution.transaction  # type: ignore[attr-defined]
         return self.engines()
-
-
-def _same_function(one: Any, other: Any) -> bool:
-    """Whether a module was executed again (a reload, ``python -m`` after an import)."""
-    return bool(
-        inspect.unwrap(one).__qualname__ == inspect.unwrap(other).__qualname__
-        and os.path.realpath(one.__code__.co_filename) == os.path.realpath(other.__code__.co_filename)
-        and one.__code__.co_firstlineno == other.__code__.co_firstlineno
-    )
 
 
 __all__ = ["App", "Refused"]

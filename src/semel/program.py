@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from .checks import Problem, check_loaded, function_refusals, render
 from .compiler.model import Source, build
 from .errors import Refused
+from .workflow.once import once
 
 _checked: set[tuple[str, str]] = set()
 
@@ -40,6 +43,41 @@ def at_start(packages: frozenset[str]) -> None:
         Refused: with every problem found.
     """
     refuse(check_loaded(packages))
+    refuse_unlisted(packages)
+
+
+def refuse_unlisted(packages: frozenset[str]) -> None:
+    """Refuses modules that hold steps, are imported by user code, and are not listed as such.
+
+    A step in them would have no path. It would be refused when it is reached, and that would be half-way through a run.
+    """
+    found = sorted(_unlisted(packages))
+    if found:
+        names = ", ".join(f'"{name}"' for name in sorted({name.partition(".")[0] for name in found}))
+        places = "\n".join(f"  {name} ({getattr(sys.modules[name], '__file__', '?')})" for name in found)
+        raise Refused(
+            f"nothing has run: these modules use once and are imported by this program, but are not among its "
+            f"packages, so no later attempt could find their steps:\n{places}\nList them in pyproject.toml:\n\n"
+            f"  [tool.semel]\n  packages = [{names}]"
+        )
+
+
+def _unlisted(packages: frozenset[str]) -> set[str]:
+    modules = {name: vars(module) for name, module in list(sys.modules.items()) if hasattr(module, "__dict__")}
+    mine = [name for name in modules if name.partition(".")[0] in packages]
+    imported: set[str] = set()
+    for name in mine:
+        for value in list(modules[name].values()):
+            home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+            if isinstance(home, str):
+                imported.add(home)
+    return {
+        name
+        for name in imported
+        if name in modules
+        and name.partition(".")[0] not in packages | {"semel"}
+        and any(value is once for value in list(modules[name].values()))
+    }
 
 
 def refuse(problems: list[Problem]) -> None:

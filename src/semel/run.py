@@ -50,8 +50,8 @@ class Run(Generic[R_co]):
         return self._row().status
 
     async def status_async(self) -> Status:
-        """``status``, read off the event loop's thread."""
-        return await asyncio.to_thread(lambda: self.status)
+        """``status`` for a coroutine. It is one quick read of the local database, made where it stands."""
+        return self.status
 
     # ----------------------------------------------------------------------------------------------------------- result
 
@@ -212,5 +212,6 @@ def _left(end: float | None, id: str, timeout: float | timedelta | None) -> floa
         return None
     left = end - time.monotonic()
     if left <= 0:
-        raise ResultTimeout(f"the run {id!r} had not ended after {timeout}; it goes on")
+        told = timeout if isinstance(timeout, timedelta) else f"{timeout} s"
+        raise ResultTimeout(f"the run {id!r} had not ended after {told}; it goes on")
     return left

@@ -60,6 +60,9 @@ def test_the_same_id_with_other_arguments_is_refused(app: App) -> None:
     app.start(add, 2, id="one")
     with pytest.raises(RunIdConflict, match=r"'one'.*other arguments"):
         app.start(add, 3, id="one")
+    for other in (2.0, True):
+        with pytest.raises(RunIdConflict, match="other arguments"):
+            app.start(add, other, id="one")  # type: ignore[call-overload]
     with pytest.raises(RunIdConflict, match=r"'add'.*'add_async'"):
         app.start(add_async, 2, 1, id="one")
 
@@ -76,8 +79,11 @@ def test_arguments_that_do_not_fit_the_function_are_refused(app: App) -> None:
         app.start(add)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"argument of add cannot be recorded.*object"):
         app.start(add, object())  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="non-empty str"):
-        app.start(add, 1, id="")
+    with pytest.raises(TypeError, match=r"of add cannot be recorded: left\[0\] is of type object"):
+        app.start(add, [object()])  # type: ignore[call-overload]
+    for bad in ("", "a\nb", "\ud800", "x" * 501, "\x1b[31m"):
+        with pytest.raises(TypeError, match="printable, non-empty str of up to 500"):
+            app.start(add, 1, id=bad)
     assert app.runs() == []
 
 

@@ -56,6 +56,7 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
 
 
 def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, Any]:
+
     from .values import arguments_text, value_text
 
     return {
@@ -100,18 +101,23 @@ def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
         out.print(Text("fault", "bold red"))
         out.print(row.fault.rstrip(), soft_wrap=True)
         out.print()
-        out.print(Text(f"mend it, then: semel retry {row.id}", "dim"), soft_wrap=True)
+        lost = "SEMEL-NOT-RECORDABLE" in row.fault or "ResultNotRecordable" in row.fault
+        mend = "let the step run again (semel forget RUN PATH)" if lost else "mend it"
+        out.print(Text(f"{mend}, then: semel retry {row.id}", "dim"), soft_wrap=True)
 
 
 def _print_run(out: Console, app: App, row: Run) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from semel.store.interface import ENDED
+
     from .values import arguments_text, value_text
 
     workflow = Text(row.workflow)
     if row.workflow not in app.workflows:
-        workflow.append("  (the app does not register it; the run waits for a worker that does)", "yellow")
+        waits = "; the run waits for a worker that does" if row.status not in ENDED else ""
+        workflow.append(f"  (the app does not register it{waits})", "yellow")
     facts: list[tuple[str, str | Text]] = [
         ("run", Text(row.id, "bold")),
         ("workflow", workflow),

@@ -94,9 +94,12 @@ def deliver(
                 return (yield from _commit(commit, _completed(claim, body, data, started, now()), notes))
             except Exception as error:  # what the body's rows violate shows when they are written
                 fault = error
-    if execution.halted is not None:
+    halted = execution.halted
+    if halted is not None and halted.reason != "fault":
         yield commit.discard()
-        return _halted(execution.halted)
+        return _halted(halted)
+    if halted is not None:
+        fault = halted.error
     assert fault is not None
     if commit.is_accident(fault):
         yield commit.discard()
@@ -122,7 +125,7 @@ def _before_commit(
     except StoreError as error:
         execution.halt(Halt("store", error))
         return error, None, []
-    except (Unwind, ResultNotRecordable) as error:
+    except Unwind as error:
         return error, None, []
     try:
         data = codec.encode(value)
@@ -203,7 +206,7 @@ def _fault(
 def _encoded(codec: Codec, fault: BaseException) -> bytes | None:
     try:
         return codec.encode_failure(fault)
-    except NotEncodable:
+    except Exception:  # not encodable, or its own code raised
         return None  # the text of the traceback remains, and is what the caller gets
 
 

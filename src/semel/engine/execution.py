@@ -8,62 +8,30 @@ its callable gives an awaitable.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from inspect import isawaitable
 from types import FunctionType
-from typing import Any, Protocol
+from typing import Any
 
 from semel.codec import Codec
 from semel.compiler import Path, step_call
 from semel.errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
-from semel.store.interface import Note, NoteKind, Record, Ticket
+from semel.store.interface import Note, NoteKind, Record
 
 from . import points
 from .doubt import Doubt
 from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
-from .labels import enclosing_steps, segment_of_label, wants_key
-from .live import Live, as_task, until_cancelled
-from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value, seen_by_body
-
-log = logging.getLogger("semel")
+from .labels import segment_of_label, wants_key
+from .live import Live, as_task
+from .needs import Journal, Keys
+from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value
+from .replaying import Replay
+from .writes import write_again, written
 
 #: What steps return most: asking ``isawaitable`` costs more than all the rest that is asked of a value.
 _NOT_AWAITABLE = frozenset({type(None), bool, int, float, str, bytes, dict, list, tuple})
-
-
-class Journal(Protocol):
-    """Where an execution records: one claimed run of one store."""
-
-    def append(self, records: list[Record], notes: list[Note], retracted: list[str]) -> Ticket[bool]:
-        """Makes records durable; False if the claim was lost."""
-        ...
-
-    def late(self, note: Note) -> None:
-        """Leaves a note, claim or not."""
-        ...
-
-    def may_start(self) -> bool:
-        """Whether the lease is good enough to start a step."""
-        ...
-
-    def mark(self, path: str) -> object:
-        """Says that a step starts, for who takes over should this process die in it (rule O8)."""
-        ...
-
-    def unmark(self, mark: object) -> None:
-        """The step's record is durable."""
-        ...
-
-
-class Keys(Protocol):
-    """The idempotency keys of one run."""
-
-    def of_step(self, path: str) -> str: ...
-
-    def of_scope(self, label: str, scope: object) -> str: ...
 
 
 class Execution:
@@ -98,6 +66,8 @@ class Execution:
         self.now = now
         self.transaction: object = None
         self._records = records
+        self._replay = Replay(self, records)
+        self._began = now()
         self._keys = keys
         self._claimed: dict[str, object] = {}
         self._marked: set[Live] = set()
@@ -123,12 +93,12 @@ class Execution:
         records = self._records
         if records:
             if text + CANCELLED in records:
-                return until_cancelled()
+                return self._replay.until_cancelled(Live(text, path, label, scope, step, len(rest) == 2))
             record = records.get(text)
             if record is not None:
-                return self._replay(text, record, awaited)
+                return self._replay.give(text, record, step, awaited)
         live = Live(text, path, label, scope, step, len(rest) == 2)
-        return self._run_awaited(live) if awaited else self._run(live)
+        return self.run_awaited(live) if awaited else self._run(live)
 
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """A compiled function that foreign code calls back: a flow of its own."""
@@ -143,14 +113,8 @@ class Execution:
     # ----------------------------------------------------------------------------------------------------------- claims
 
     def unreached(self) -> list[str]:
-        """The recorded steps that this attempt did not come to (rule W12); those inside a found step do not count."""
-        return [
-            path
-            for path in self._records
-            if path not in self._claimed
-            and not path.endswith(CANCELLED)
-            and self._claimed.keys().isdisjoint(enclosing_steps(path))
-        ]
+        """The recorded steps that this attempt did not come to (rule W12)."""
+        return self._replay.unreached(self._claimed)
 
     def halt(self, halt: Halt) -> Unwind:
         """Sets the halt (the first one stays) and gives what carries it out of the body."""
@@ -173,13 +137,11 @@ class Execution:
                 f"step of its own), or make two functions of it"
             )
 
-    def _replay(self, path: str, record: Record, awaited: bool) -> Any:
-        if awaited or (record.awaited and asyncio.events._get_running_loop() is not None):
-            return self._replayed(path, record)
-        return seen_by_body(self.codec, path, record)
-
-    async def _replayed(self, path: str, record: Record) -> object:
-        return seen_by_body(self.codec, path, record)
+    def goes_on(self, live: Live) -> None:
+        """The step is still to start: raises if the body has ended, or the execution was halted."""
+        if self.over or self.halted is not None:
+            self._claimed.pop(live.text, None)
+            self._claim(live.text, live.path)
 
     # ------------------------------------------------------------------------------------------------------ a live step
 
@@ -187,9 +149,7 @@ class Execution:
         """The last look before a step starts; gives the call to make. After it, ``drain.leave`` must follow."""
         self.drain.enter(live)
         try:
-            if self.over or self.halted is not None:
-                self._claimed.pop(live.text, None)
-                self._claim(live.text, live.path)
+            self.goes_on(live)
             if not self.journal.may_start():
                 raise self.halt(Halt("lease lost"))
             call = step_call(live.path, live.step)
@@ -220,7 +180,7 @@ class Execution:
             if type(value) not in _NOT_AWAITABLE and isawaitable(value):
                 return self._await_later(live, value)
             try:
-                kept = self._append(live, value, awaited=False).wait()
+                kept = written(self, self._returned(live, value, awaited=False))
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             return self._finish(live, kept)
@@ -230,15 +190,17 @@ class Execution:
     async def _await_later(self, live: Live, awaitable: Awaitable[object]) -> object:
         """Awaits a step that was made before: only now, if ever, it is in flight."""
         self.drain.enter(live)
-        if self.over or self.halted is not None:
+        try:
+            self.goes_on(live)
+        except BaseException:
             self.drain.leave(live)
             if isinstance(awaitable, Coroutine):
                 awaitable.close()
-            self._claimed.pop(live.text, None)
-            self._claim(live.text, live.path)
+            raise
         return await self._await_step(live, awaitable)
 
-    async def _run_awaited(self, live: Live) -> Any:
+    async def run_awaited(self, live: Live) -> Any:
+        """Runs a step that the body awaits."""
         loop = asyncio.get_running_loop()
         if self.facts.pending or self._doubt.cut:
             try:
@@ -300,16 +262,22 @@ class Execution:
 
     async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: Live, value: object, awaited: bool) -> object:
         try:
-            ticket = self._append(live, value, awaited=awaited)
+            record = self._returned(live, value, awaited=awaited)
+            ticket = self.journal.append([record], [], [])
         except BaseException:
             self.drain.leave(live)
             raise
+        again: asyncio.Task[bool] | None = None
         try:
-            kept = await ticket.future(loop)
+            try:
+                kept = await ticket.future(loop)
+            except StoreError as error:
+                again = loop.create_task(write_again(self, record, error))
+                kept = await asyncio.shield(again)
         except asyncio.CancelledError:
             # The record is on its way; only the body stops waiting for it.
             self._cancelled(live)
-            ticket.future(loop).add_done_callback(lambda _: self._left(live))
+            (again or ticket.future(loop)).add_done_callback(lambda kept: self._durable_alone(live, kept))
             raise
         except StoreError as error:
             self.drain.leave(live)
@@ -322,14 +290,14 @@ class Execution:
 
     # ------------------------------------------------------------------------------------------------ what became of it
 
-    def _append(self, live: Live, value: object, *, awaited: bool) -> Ticket[bool]:
+    def _returned(self, live: Live, value: object, *, awaited: bool) -> Record:
         if points.armed:
             points.hit("step.returned")
         live.outcome = outcome_of_value(self.codec, value)
-        return self.journal.append([self.record_of(live, live.outcome, awaited)], [], [])
+        return self.record_of(live, live.outcome, awaited)
 
     def record_of(self, live: Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
-        """The record of a step of this execution."""
+        """The record of a step of this execution; that of a cancellation counts from the start of the attempt."""
         return Record(
             self.run,
             self.body,
@@ -337,7 +305,7 @@ class Execution:
             outcome.kind,
             outcome.data,
             awaited,
-            live.started,
+            self._began if suffix else live.started,
             self.now(),
             self.delivery,
         )
@@ -354,7 +322,7 @@ class Execution:
             self._doubt.passed()
         assert live.outcome is not None
         seen = live.outcome.seen
-        return seen if seen is not UNSEEN else seen_by_body(self.codec, live.text, live.outcome)
+        return seen if seen is not UNSEEN else self._replay.seen(live.text, live.outcome)
 
     def _failed(self, live: Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind) and error.halt.reason == "stopping":
@@ -378,23 +346,22 @@ class Execution:
             return
         loop = asyncio.get_running_loop()
 
-        def durable(kept: asyncio.Future[bool]) -> None:
-            error = kept.exception()
-            if error is not None:
-                self.halt(Halt("store", error))
-            elif not kept.result():
-                self._too_late(live)
-                self.halt(Halt("lease lost"))
-            self._left(live)
-
         try:
-            self._append(live, task.result(), awaited=True).future(loop).add_done_callback(durable)
+            record = self._returned(live, task.result(), awaited=True)
+            ticket = self.journal.append([record], [], [])
+            ticket.future(loop).add_done_callback(lambda kept: self._durable_alone(live, kept))
         except BaseException as error:
             self.halt(Halt("store", error))
             self.drain.leave(live)
 
-    def _left(self, live: Live) -> None:
-        """The record of a step that the body no longer waits for is durable."""
+    def _durable_alone(self, live: Live, kept: asyncio.Future[bool]) -> None:
+        """The record of a step that the body no longer waits for is durable, or cannot be made so."""
+        error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
+        if error is not None:
+            self.halt(Halt("store", error))
+        elif not kept.result():
+            self._too_late(live)
+            self.halt(Halt("lease lost"))
         self._unmark(live)
         self.drain.leave(live)
 

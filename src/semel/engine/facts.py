@@ -40,7 +40,6 @@ class Facts:
         self._execution = execution
         self._lock = threading.Lock()
         self._recorded_for_others: list[tuple[str, BaseException]] = []
-        self._cancels: list[str] = []
         self._refused: ResultNotRecordable | None = None
         self.pending: list[_Failure] = []
 
@@ -68,9 +67,7 @@ class Facts:
             if outcome.kind == "unrecordable":
                 self._refused = unrecordable(execution.codec, failure.live.text, outcome)
             records.append(execution.record_of(failure.live, outcome, failure.awaited, failure.suffix))
-            if failure.suffix:  # what cancelled it may not do so again, should the body end with a fault
-                self._cancels.append(failure.live.text + failure.suffix)
-            elif failure.flow is not mine:
+            if failure.flow is not mine and not failure.suffix:
                 self._recorded_for_others.append((failure.live.text, failure.error))
         return execution.journal.append(records, [*notes], []) if records or notes else _NOTHING
 
@@ -80,23 +77,27 @@ class Facts:
             raise self._execution.halt(Halt("lease lost"))
         refused, self._refused = self._refused, None
         if refused is not None:
-            raise refused
+            raise self._execution.halt(Halt("fault", refused))
 
     def retracted_by(self, fault: BaseException) -> list[str]:
         """The paths of failures that were recorded for another flow and have ended the body after all."""
         ended = set(map(id, _parts(fault)))
-        return [path for path, error in self._recorded_for_others if id(error) in ended] + self._cancels
+        return [path for path, error in self._recorded_for_others if id(error) in ended]
 
 
 def _parts(error: BaseException) -> list[BaseException]:
-    found = [error]
-    if isinstance(error, BaseExceptionGroup):
-        for part in error.exceptions:
-            found.extend(_parts(part))
-    for chained in (error.__cause__, error.__context__):
-        if chained is not None and chained is not error:
-            found.extend(_parts(chained))
-    return found
+    """The exception, those it groups and those it was raised from; each once, because a chain may be a circle."""
+    found: dict[int, BaseException] = {}
+    left: list[BaseException | None] = [error]
+    while left:
+        part = left.pop()
+        if part is None or id(part) in found:
+            continue
+        found[id(part)] = part
+        left += [part.__cause__, part.__context__]
+        if isinstance(part, BaseExceptionGroup):
+            left += part.exceptions
+    return list(found.values())
 
 
 class _Nothing:

@@ -1,4 +1,5 @@
-"""What ends an execution from outside of the body: a lost lease, a stopping worker, a store that cannot record.
+"""What ends an execution whatever its body does: a lost lease, a stopping worker, a store that cannot record, or a
+record that no body can act on.
 
 A halt is a state of the execution. ``Unwind`` only carries it out of the body; once the state is set, every later step
 raises it again before any effect, whatever the body does with it (``except:``, ``finally``, a sibling task).
@@ -12,9 +13,12 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Halt:
-    """Why the execution stops: its run is then left to whoever has it, given back, or delivered again."""
+    """Why the execution stops: its run is then left to whoever has it, given back, or delivered again.
 
-    reason: Literal["lease lost", "stopping", "store"]
+    ``fault`` says that the run faults with ``error``: a record cannot be read, or a failure could not be recorded.
+    """
+
+    reason: Literal["lease lost", "stopping", "store", "fault"]
     error: BaseException | None = None
 
 

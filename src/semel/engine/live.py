@@ -45,8 +45,3 @@ def as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> as
 
 async def _await(awaitable: Awaitable[object]) -> object:
     return await awaitable
-
-
-async def until_cancelled() -> object:
-    """Replays a step that the body saw cancelled: it waits for what cancels it, which is replayed too."""
-    return await asyncio.get_running_loop().create_future()

@@ -16,6 +16,8 @@ CANCELLED = "!"
 #: There is no value at hand that the body could be given: it is made from the record.
 UNSEEN = object()
 
+_RAISED = "raised a"
+
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
     """What is recorded of a step: the encoded value or failure. ``seen`` is what the body gets, if that is known."""
@@ -48,9 +50,9 @@ def outcome_of_failure(codec: Codec, failure: BaseException) -> Outcome:
     try:
         data = codec.encode_failure(failure)
     except NotEncodable as error:
-        return _unrecordable(codec, f"raised a {error.type_name} (at {error.where}: {error.why})")
+        return _unrecordable(codec, f"{_RAISED} {error.type_name} (at {error.where}: {error.why})")
     if len(data) > MAX_BYTES:
-        return _unrecordable(codec, f"raised a {type(failure).__qualname__} of {len(data):,} bytes")
+        return _unrecordable(codec, f"{_RAISED} {type(failure).__qualname__} of {len(data):,} bytes")
     return Outcome("failure", data)
 
 
@@ -59,21 +61,14 @@ def _unrecordable(codec: Codec, what: str) -> Outcome:
 
 
 def seen_by_body(codec: Codec, path: str, outcome: Outcome | Record) -> object:
-    """The value that the body gets, on the first attempt as on every later one; raises if the outcome is a failure."""
-    if outcome.kind == "result":
-        try:
-            return codec.decode(outcome.data)
-        except RecordUnreadable as error:
-            raise RecordUnreadable(f"the record of {path} cannot be read: {error}") from error
-    if outcome.kind == "failure":
-        raise failure_of(codec, path, outcome)
-    raise unrecordable(codec, path, outcome)
+    """What the body gets, on the first attempt as on every later one: the value of a result, or the exception that the
+    step raised, of the same class, arguments and text.
 
-
-def failure_of(codec: Codec, path: str, outcome: Outcome | Record) -> BaseException:
-    """The exception that a step raised, of the same class, arguments and text."""
+    Raises:
+        RecordUnreadable: it does not fit the program's types.
+    """
     try:
-        return codec.decode_failure(outcome.data)
+        return codec.decode(outcome.data) if outcome.kind == "result" else codec.decode_failure(outcome.data)
     except RecordUnreadable as error:
         raise RecordUnreadable(f"the record of {path} cannot be read: {error}") from error
 
@@ -85,6 +80,11 @@ def unrecordable(codec: Codec, path: str, outcome: Outcome | Record) -> ResultNo
         f"again by itself. Return something that can be recorded from the step (a str, a dict, a dataclass, …); for "
         f'this run, state the outcome with run.record("{path}", value), or let it run again with run.forget("{path}")'
     )
+
+
+def is_of_failure(codec: Codec, outcome: Outcome | Record) -> bool:
+    """Whether what could not be recorded is a failure of the step, and not its result."""
+    return str(codec.decode(outcome.data)).startswith(_RAISED)
 
 
 def is_recordable_failure(error: BaseException) -> bool:

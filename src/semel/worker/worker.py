@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
@@ -37,6 +37,12 @@ log = logging.getLogger("semel")
 _LOOK = 0.05  # seconds between two looks for what other processes have started
 _TAKE_OVER = 0.5  # seconds between two looks for runs of dead workers
 _DRAIN = 5.0  # seconds that a stopping worker gives its bodies to end, and then to unwind
+
+
+async def _apart(function: Callable[..., object], *args: object) -> None:
+    """Calls it in a thread of its own: the loop's executor may be full of the user's own work."""
+    with ThreadPoolExecutor(1) as pool:
+        await asyncio.get_running_loop().run_in_executor(pool, function, *args)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
@@ -104,12 +110,12 @@ class Worker:
 
     async def stop_async(self) -> None:
         """``stop`` for a coroutine of the loop that the bodies run on."""
-        await asyncio.to_thread(self._stop_claiming)
-        await asyncio.to_thread(self._wait_idle, _DRAIN)
+        await _apart(self._stop_claiming)
+        await _apart(self._wait_idle, _DRAIN)
         self._halt_all(Halt("stopping"))
         self._cancel_tasks()
-        await asyncio.to_thread(self._wait_idle, _DRAIN)
-        await asyncio.to_thread(self._close)
+        await _apart(self._wait_idle, _DRAIN)
+        await _apart(self._close)
 
     def __enter__(self) -> Worker:
         self.start()
@@ -119,7 +125,7 @@ class Worker:
         self.stop()
 
     async def __aenter__(self) -> Worker:
-        await asyncio.to_thread(self.start, asyncio.get_running_loop())
+        await _apart(self.start, asyncio.get_running_loop())
         return self
 
     async def __aexit__(

@@ -40,8 +40,9 @@ class BodySession(Session):
         """
         if not nested:
             raise NotAllowedHere(
-                "session.begin() in the body of a run would commit at its end; the body's transaction is there already, "
-                "and is committed when the body ends. Leave it out, or write session.begin_nested() for a savepoint"
+                "session.begin() in the body of a run would commit at its end; the body's transaction is there "
+                "already, and is committed when the body ends. Leave it out, or write session.begin_nested() for a "
+                "savepoint"
             )
         return super().begin(nested=True)
 
@@ -70,8 +71,9 @@ def _not_in_a_step() -> None:
     path = current.get()
     if path is not None and path.in_step and not path.execution.over:
         raise NotAllowedHere(
-            f"a write through app.session() inside a step (under {path.text()}): it is rolled back if the body fails, but "
-            f"the step's record stays, so no later attempt would write it again. Write it in the body, after the step"
+            f"a write through app.session() inside a step (under {path.text()}): it is rolled back if the body fails, "
+            f"but the step's record stays, so no later attempt would write it again. Write it in the body, after the "
+            f"step"
         )
 
 

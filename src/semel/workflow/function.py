@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -69,4 +70,24 @@ def function_workflow(function: Any, *, name: str | None, strict: bool, redelive
         raise RegistrationError(f"the workflow name {chosen!r} of {where} may not be empty or hold / # @ [ ] ~ ! %")
     return FunctionWorkflow(
         chosen, function, inspect.signature(function), inspect.iscoroutinefunction(function), strict, redeliver
+    )
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two arguments are equal and of the same type, all through: 1, 1.0 and True are not."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
+def same_function(one: Any, other: Any) -> bool:
+    """Whether a module was executed again (a reload, ``python -m`` after an import)."""
+    return bool(
+        inspect.unwrap(one).__qualname__ == inspect.unwrap(other).__qualname__
+        and os.path.realpath(one.__code__.co_filename) == os.path.realpath(other.__code__.co_filename)
+        and one.__code__.co_firstlineno == other.__code__.co_firstlineno
     )

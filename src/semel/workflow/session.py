@@ -63,9 +63,7 @@ class Engines:
         """``body_session`` for an async body."""
         from .body_session import BodySession
 
-        return self._asyncio.AsyncSession(
-            self._async_engine(), expire_on_commit=False, sync_session_class=BodySession
-        )
+        return self._asyncio.AsyncSession(self._async_engine(), expire_on_commit=False, sync_session_class=BodySession)
 
     def is_accident(self, error: BaseException) -> bool:
         """Whether a database error may be gone when the body is delivered again."""

@@ -215,3 +215,14 @@ def test_only_a_faulted_run_is_retried(ended: Project) -> None:
     result = ended.with_app("retry", "A-1")
     assert result.exit_code == 1
     assert "is completed" in result.stderr
+
+
+def test_a_forgotten_step_runs_again(ended: Project) -> None:
+    path = json.loads(ended.with_app("show", "A-1", "--json").stdout)["steps"][0]["path"]
+    assert ended.with_app("forget", "A-1", path).exit_code == 1, "it asks, and nobody has answered"
+    result = ended.with_app("forget", "A-1", path, "--yes")
+    assert result.exit_code == 0, result.output
+    left = json.loads(ended.with_app("show", "A-1", "--json").stdout)
+    assert path not in [step["path"] for step in left["steps"]]
+    assert "forgotten" in [note["kind"] for note in left["notes"]]
+    assert ended.with_app("forget", "A-1", path, "--yes").exit_code == 1

@@ -30,12 +30,19 @@ NO_MARK: Mark = -1
 
 
 class Board:
-    """The slots of one owner of this process."""
+    """The slots of one owner of this process.
+
+    Raises:
+        OSError: there is no room for it.
+    """
 
     def __init__(self, descriptor: int) -> None:
-        size = _SIZE
-        os.posix_fallocate(descriptor, 0, size)  # a hole that a full disk cannot fill would be a SIGBUS
-        self._map = mmap.mmap(descriptor, size)
+        try:
+            _allocate(descriptor)
+        except OSError:
+            os.ftruncate(descriptor, 0)  # what an earlier board left there must not be taken for this one's
+            raise
+        self._map = mmap.mmap(descriptor, _SIZE)
         self._map[: len(_MAGIC)] = _MAGIC
         boot = _boot()
         self._map[len(_MAGIC) : len(_MAGIC) + len(boot)] = boot
@@ -60,8 +67,23 @@ class Board:
             self._map[mark : mark + 2] = b"\0\0"
             self._free.append(mark)
 
+    def detach(self) -> None:
+        """In a forked child: what it marks must not show on its parent's board."""
+        self._map = mmap.mmap(-1, _SIZE)
+
     def close(self) -> None:
         self._map.close()
+
+
+def _allocate(descriptor: int) -> None:
+    """Gives the file its size, with room on the disk: writing to a hole that a full disk cannot fill is a SIGBUS."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, _SIZE)
+        return
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    missing = _SIZE
+    while missing:
+        missing -= os.write(descriptor, bytes(min(missing, 1 << 20)))
 
 
 def marks_of(file: Path) -> list[tuple[str, str]] | None:

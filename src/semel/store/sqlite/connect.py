@@ -84,48 +84,57 @@ class Readers:
         self._timeout = timeout
         self._idle: deque[sqlite3.Connection] = deque()
         self._closed = False
+        self._using: list[int] = []  # the threads that have one
         self._frozen = False
-        self._thaw = threading.Lock()
-        self._using: list[None] = []
+        self._thawed = threading.Lock()  # held while frozen
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
-        self._using.append(None)
-        while self._frozen:
-            self._using.pop()
-            with self._thaw:
-                pass
-            self._using.append(None)
+        me = threading.get_ident()
+        self._enter(me)
         try:
             try:
                 connection = self._idle.pop()
             except IndexError:
                 connection = connect(self._path, timeout=self._timeout, read_only=True)
-        except BaseException:
-            self._using.pop()
-            raise
-        try:
-            yield connection
-        except sqlite3.Error as error:
-            raise faults.translate(error, self._path) from error
+            try:
+                yield connection
+            except sqlite3.Error as error:
+                raise faults.translate(error, self._path) from error
+            finally:
+                self._idle.append(connection)
         finally:
-            self._idle.append(connection)
-            self._using.pop()
+            self._using.remove(me)
             if self._closed:
                 self.close()
 
-    def freeze(self) -> None:
-        """Before a fork: closes all, and lets nobody open one until ``thaw``."""
-        self._thaw.acquire()
+    def _enter(self, me: int) -> None:
+        """Announces itself, then looks whether all is frozen; ``freeze`` does it the other way round."""
+        self._using.append(me)
+        while self._frozen:
+            self._using.remove(me)
+            with self._thawed:
+                pass
+            self._using.append(me)
+
+    def freeze(self, deadline: float) -> bool:
+        """Before a fork: closes all, and lets nobody open one until ``thaw``. False, and nothing done, if it cannot."""
+        if not self._thawed.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+            return False
         self._frozen = True
+        me = threading.get_ident()
         while self._using:
+            if me in self._using or time.monotonic() >= deadline:
+                self.thaw()
+                return False
             time.sleep(1e-4)
         while self._idle:
             self._idle.pop().close()
+        return True
 
     def thaw(self) -> None:
         self._frozen = False
-        self._thaw.release()
+        self._thawed.release()
 
     def all(self, query: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
         """All rows of one query."""
@@ -144,3 +153,44 @@ class Readers:
                 self._idle.pop().close()
             except IndexError:
                 return
+
+
+class Watch:
+    """A connection that tells whether the file has changed."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._connections = 0
+
+    def version(self) -> tuple[int, int]:
+        """Differs after a commit by any other connection. SQLite's number is that of one connection only."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = connect(self._path, timeout=self._timeout, read_only=True)
+                self._connections += 1
+            try:
+                ((version,),) = self._connection.execute("PRAGMA data_version").fetchall()
+            except sqlite3.Error as error:
+                raise faults.translate(error, self._path) from error
+        return self._connections, version
+
+    def freeze(self, deadline: float) -> bool:
+        if not self._lock.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+            return False
+        self._disconnect()
+        return True
+
+    def thaw(self) -> None:
+        self._lock.release()
+
+    def close(self) -> None:
+        with self._lock:
+            self._disconnect()
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None

@@ -7,8 +7,11 @@ there is no such lock (Windows), or the file is missing, only the lease counts.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
+
+from semel.errors import StoreError
 
 from .board import Board, marks_of
 
@@ -33,20 +36,22 @@ class OwnerLocks:
         """Locks this owner's file, until ``drop`` or the end of this process."""
         if fcntl is None or owner in self._held:
             return
-        descriptor = os.open(self.file(owner), os.O_RDWR | os.O_CREAT, 0o600)
+        file = self.file(owner)
+        try:
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise _unlockable(file, error) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:  # somebody of this name lives: the caller's ids are not unique; the lease must do
             os.close(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise _unlockable(file, error) from error
         else:
             self._held[owner] = descriptor
-            try:
+            with suppress(OSError):  # no room for a board: a takeover is blind
                 self._boards[owner] = Board(descriptor)
-            except OSError:  # no room: a takeover is blind
-                pass
-
-    def holds(self, owner: str) -> bool:
-        return owner in self._held
 
     def board(self, owner: str) -> Board | None:
         """Where an owner of this process marks the steps that it has in flight."""
@@ -90,3 +95,13 @@ class OwnerLocks:
         self._boards.clear()
         while self._held:
             os.close(self._held.popitem()[1])
+
+    def abandon(self) -> None:
+        """In a forked child: the locks and the boards are the parent's."""
+        for board in self._boards.values():
+            board.detach()
+        self.close()
+
+
+def _unlockable(file: Path, error: OSError) -> StoreError:
+    return StoreError(f"{file}: this worker's lock file cannot be made or locked ({error.strerror or error})")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -28,7 +29,8 @@ T = TypeVar("T")
 # A step dirties one page of records and one of their index. Measured, 2 KB pages against 4 KB ones: a lone step takes
 # 0.9 to 1.0 of the time, a batch scattered over 100 runs 0.85, a result of 1 MB 1.3.
 _JOURNAL_PAGE = 2048
-_MAGIC = b"SQLite format 3\0"
+
+_making = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,17 @@ def prepare(main: Path, journal: Path, *, migrate: bool, timeout: float) -> tupl
 
 
 def _check_place(path: Path) -> None:
-    """Finds out, before anything is made, what would go wrong."""
+    """Finds out, before anything is made, what would go wrong.
+
+    Without opening the file: closing it again would drop the locks that SQLite holds on it in this process.
+    """
     folder = path.parent
     if not folder.is_dir():
         raise StoreError(f"{path}: there is no folder {folder}. Make it, or point `database` elsewhere.")
     if path.is_dir():
         raise NotADatabase(f"{path}: a folder, not a database file. Point `database` at a file in it.")
-    if path.exists():
-        if not os.access(path, os.R_OK | os.W_OK):
-            raise DatabaseReadOnly(f"{path}: cannot be written by this user. Change its owner or its mode.")
+    if path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        raise DatabaseReadOnly(f"{path}: cannot be written by this user. Change its owner or its mode.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise DatabaseReadOnly(
             f"{path}: its folder {folder} cannot be written by this user, and SQLite keeps its log beside the file."
@@ -148,8 +152,10 @@ def _state(connection: sqlite3.Connection) -> State:
 
 def _build(main: Path, journal: Path, deadline: float) -> tuple[str, ...]:
     """Brings both files to the current schema, with the main file's write lock held from the first to the last."""
+    _make_private(main)
     with _connection(main, deadline, create=True) as first:
         _patiently(lambda: first.execute("PRAGMA journal_mode = WAL").fetchall(), main, deadline)
+        _make_private(journal)
         with _transaction(first, main, deadline), _connection(journal, deadline, create=True) as second:
             second.execute(f"PRAGMA page_size = {_JOURNAL_PAGE}")  # takes effect in a file that is new
             _patiently(lambda: second.execute("PRAGMA journal_mode = WAL").fetchall(), journal, deadline)
@@ -160,6 +166,22 @@ def _build(main: Path, journal: Path, deadline: float) -> tuple[str, ...]:
                 applied = _apply(second, "journal", theirs.version, {"pair": pair, "rewinds": 0})
             facts = {"pair": pair, "rewinds": 0, "namespace": secrets.token_bytes(32)}
             return _apply(first, "main", ours.version, facts) + applied
+
+
+def _make_private(path: Path) -> None:
+    """Makes an empty file that is nobody else's to read: seeds, the key namespace and results are in it.
+
+    A file that exists is left as it is, and not opened. One that is new has no connection yet whose locks the closing
+    could drop: stores that make it at the same time in other threads wait here.
+    """
+    with _making:
+        try:
+            descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise DatabaseReadOnly(f"{path}: cannot be made ({error.strerror or error}).") from error
+        os.close(descriptor)
 
 
 def _apply(connection: sqlite3.Connection, kind: str, version: int, facts: dict[str, object]) -> tuple[str, ...]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
-from .connect import Readers, connect
+from .connect import Readers, Watch, connect
 from .owners import OwnerLocks
 from .queries import MAIN
 from .ticket import Operation, Refusal
@@ -26,19 +26,17 @@ class Session:
         self.main_readers = Readers(main, timeout)
         self.journal_readers = Readers(journal, timeout)
         self.locks = OwnerLocks(journal)
-        self._path, self._timeout = main, timeout
         namespace = self.main_readers.one(MAIN["namespace"])
         assert namespace is not None
         assert isinstance(namespace[0], bytes)
         self.namespace = namespace[0]
-        self._watch = connect(main, timeout=timeout, read_only=True)
-        self._watching = threading.Lock()
+        self._watch = Watch(main, timeout)
+        # A commit may read through the readers, so they stand still only when nobody commits.
+        self._parts = (self.main, self.journal, self.main_readers, self.journal_readers, self._watch)
 
-    def data_version(self) -> int:
+    def data_version(self) -> object:
         """Differs after a commit to the main file by any other connection, this process's writer included."""
-        with self._watching:
-            version: int = self._watch.execute("PRAGMA data_version").fetchall()[0][0]
-        return version
+        return self._watch.version()
 
     def in_main(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
         return Operation(self.main, work, weight)
@@ -46,27 +44,26 @@ class Session:
     def in_journal(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
         return Operation(self.journal, work, weight)
 
-    def freeze(self) -> None:
-        """Before a fork: SQLite keeps the locks of a process in its memory, which a child must not inherit."""
-        self.main._committing.acquire()
-        self.journal._committing.acquire()
-        self.main_readers.freeze()
-        self.journal_readers.freeze()
-        self._watching.acquire()
-        self._watch.close()
-        self.journal.connection.close()
-        self.main.connection.close()
+    def freeze(self, deadline: float) -> bool:
+        """Before a fork: stands still, with every connection closed. False, and nothing is changed, if it cannot."""
+        with ExitStack() as undo:
+            for part in self._parts:
+                if not part.freeze(deadline):
+                    return False
+                undo.callback(part.thaw)
+            undo.pop_all()
+        return True
 
     def thaw(self) -> None:
-        self.main.connection = self.main._connect()
-        self.journal.connection = self.journal._connect()
-        self._watch = connect(self._path, timeout=self._timeout, read_only=True)
-        self._watching.release()
-        self.journal_readers.thaw()
-        self.main_readers.thaw()
-        for writer in (self.journal, self.main):
-            writer._committing.release()
-            writer.kick()
+        with ExitStack() as each:
+            for part in self._parts:
+                each.callback(part.thaw)
+
+    def abandon(self) -> None:
+        """In a forked child: whatever still uses this gets an error, and nothing of the parent's is touched."""
+        self.main.abandon()
+        self.journal.abandon()
+        self.locks.abandon()
 
     def close(self) -> None:
         while self.main.drain() | self.journal.drain():  # a write to one file may queue one to the other

@@ -11,7 +11,6 @@ import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,7 +18,7 @@ from typing import Any, TypeVar, cast
 from semel.errors import RunPurged, StoreError
 from semel.store.interface import Claim, NewRun, Note, Outcome, Record, Run, RunFilter
 
-from . import faults, schema
+from . import faults, forks, schema
 from .append import Append
 from .claims import Claims
 from .connect import journal_path, main_path
@@ -62,6 +61,8 @@ class Sqlite:
         self._claims: Claims | None = None
         self._forked = False
         self._opening = threading.Lock()
+        self._abandoned: builtins.list[Session] = []
+        forks.watch(self)
 
     # ---------------------------------------------------------------------------------------------------- life cycle
 
@@ -69,18 +70,20 @@ class Sqlite:
         with self._opening:
             if self._session is not None:
                 return
+            forks.check(self.path)
             schema.prepare(self.path, self.journal_path, migrate=migrate, timeout=self._timeout)
             self._connect()
 
     def migrate(self) -> tuple[str, ...]:
         """Brings an existing database to the current schema (or makes one); the migrations that this applied."""
-        return schema.prepare(self.path, self.journal_path, migrate=True, timeout=self._timeout)
+        with self._opening:
+            forks.check(self.path)
+            return schema.prepare(self.path, self.journal_path, migrate=True, timeout=self._timeout)
 
     def close(self) -> None:
         with self._opening:
             session, self._session, self._claims, self._forked = self._session, None, None, False
             if session is not None:
-                _open_stores.discard(self)
                 session.close()
 
     def namespace(self) -> bytes:
@@ -93,7 +96,6 @@ class Sqlite:
         session = Session(self.path, self.journal_path, self._timeout)
         self._claims = Claims(session)
         self._session = session
-        _open_stores.add(self)
 
     def _open(self) -> Session:
         session = self._session
@@ -102,17 +104,38 @@ class Sqlite:
         if self._forked:
             with self._opening:
                 if self._session is None:
+                    forks.check(self.path)
                     self._connect()
                 self._forked = False
             return self._open()
         raise StoreError(f"{self.path}: the store is not open; call open() first")
 
-    def _after_fork(self) -> None:
-        """In the child: neither uses nor closes what belongs to the parent."""
+    # Called by ``forks`` only.
+
+    def before_fork(self, deadline: float) -> bool:
+        if not self._opening.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+            return False
+        frozen = False
+        try:
+            frozen = self._session is None or self._session.freeze(deadline)
+        finally:
+            if not frozen:
+                self._opening.release()
+        return frozen
+
+    def after_fork_in_parent(self) -> None:
+        try:
+            if self._session is not None:
+                self._session.thaw()
+        finally:
+            self._opening.release()
+
+    def after_fork_in_child(self, frozen: bool) -> None:
         session = self._session
         if session is not None:
-            _of_the_parent.append(session)
-            session.locks.close()
+            session.abandon()
+            if not frozen:
+                self._abandoned.append(session)  # kept, so that nothing closes the parent's connections
             self._session = self._claims = None
             self._forked = True
         self._opening = threading.Lock()
@@ -349,29 +372,3 @@ def _finish(target: sqlite3.Connection | sqlite3.Cursor, outcome: Row, notes: bu
     if notes:
         target.executemany(MAIN["note"], notes)
     return True
-
-
-_open_stores: weakref.WeakSet[Sqlite] = weakref.WeakSet()
-_of_the_parent: list[Session] = []  # kept in a forked child, so that nothing closes the parent's connections
-
-
-def _forget_all() -> None:
-    for store in list(_open_stores):
-        store._after_fork()
-    _open_stores.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    _frozen: builtins.list[Session] = []
-
-    def _freeze_all() -> None:
-        for store in builtins.list(_open_stores):
-            if store._session is not None:
-                store._session.freeze()
-                _frozen.append(store._session)
-
-    def _thaw_all() -> None:
-        while _frozen:
-            _frozen.pop().thaw()
-
-    os.register_at_fork(before=_freeze_all, after_in_parent=_thaw_all, after_in_child=_forget_all)

@@ -8,6 +8,7 @@ waiter first announces itself and then looks at ``done``, and the one who resolv
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Generator, Iterable
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _making_latches = threading.Lock()
+
+
+def _after_fork_in_child() -> None:
+    global _making_latches
+    _making_latches = threading.Lock()  # another thread of the parent may have held it
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 class Promise(Generic[T]):

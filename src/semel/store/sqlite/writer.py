@@ -45,6 +45,8 @@ class Writer:
         self.connection = connect()
         self._queue = Backlog()
         self._committing = threading.Lock()
+        self._committer: int | None = None  # the thread that is in a batch
+        self._lent = False  # whether a fork has frozen this in the midst of its own thread's batch
         self._flushing: set[asyncio.AbstractEventLoop] = set()
         self._pace: float | None = None  # seconds for a small commit, lately
         self._landed = False
@@ -116,6 +118,42 @@ class Writer:
             self._thread.join()
         with self._committing:
             self.connection.close()
+
+    # ----------------------------------------------------------------------------------------------------------- forks
+
+    def freeze(self, deadline: float) -> bool:
+        """Before a fork: disconnects, and nobody commits until ``thaw``. False, and nothing done, if it cannot.
+
+        The thread that forks may itself be in a batch, behind the commit: in a callback of an operation.
+        """
+        mine = self._committer == threading.get_ident()
+        if mine:
+            if self.connection.in_transaction:
+                return False
+        elif not self._committing.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+            return False
+        self._lent = mine
+        self.connection.close()
+        return True
+
+    def thaw(self) -> None:
+        """After the fork, in the parent. Should it not connect, the next batch tries again, and reports."""
+        with suppress(sqlite3.Error, StoreError):
+            self._reconnect()
+        if not self._lent:
+            self._committing.release()
+        if self._queue:
+            self.kick()
+
+    def abandon(self) -> None:
+        """In a forked child: what is queued is the parent's, and nothing is written here any more."""
+        self._closing = True
+        self._queue = Backlog()
+
+    def _reconnect(self) -> None:
+        fresh = self._connect()
+        self.connection.close()
+        self.connection = fresh
 
     # ------------------------------------------------------------------------------------------------ loop and thread
 
@@ -213,6 +251,13 @@ class Writer:
 
     def _batch(self, *, patient: bool, home: asyncio.AbstractEventLoop | None = None) -> None:
         """Commits one batch; the caller holds ``_committing``. One that is not patient leaves a busy file alone."""
+        self._committer = threading.get_ident()
+        try:
+            self._one_batch(patient, home)
+        finally:
+            self._committer = None
+
+    def _one_batch(self, patient: bool, home: asyncio.AbstractEventLoop | None) -> None:
         started = time.perf_counter()
         self._landed = False
         try:
@@ -298,9 +343,7 @@ class Writer:
             operation.keep(Refusal(faults.translate(error, self.path)))
         if faults.needs_new_connection(error):
             with suppress(sqlite3.Error, StoreError):
-                fresh = self._connect()
-                self.connection.close()
-                self.connection = fresh
+                self._reconnect()
 
     def _measure(self, seconds: float, number: int, size: int) -> None:
         self._queue.account(seconds, size)
