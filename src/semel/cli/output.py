@@ -30,6 +30,11 @@ def console(*, wide: bool = False) -> Console:
     return Console(width=width, markup=False, emoji=False, highlight=False)
 
 
+def printable(text: str) -> str:
+    """The text without what would steer a terminal: it may come from an outside server."""
+    return "".join([char if char.isprintable() or char in "\n\t" else f"\\x{ord(char):02x}" for char in text])
+
+
 def print_json(document: object) -> None:
     """One JSON document on stdout."""
     click.echo(json.dumps(document, indent=2))

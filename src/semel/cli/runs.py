@@ -9,7 +9,7 @@ import click
 
 from .application import app_option, database_of, load_app
 from .moments import duration, iso, local, moment, seconds_of
-from .output import console, print_json
+from .output import console, print_json, printable
 
 if TYPE_CHECKING:
     from semel.store.interface import Run, Status
@@ -110,7 +110,7 @@ def _print(rows: list[Run], limit: int, database: str) -> None:
     for row in rows:
         status = Text(row.status, STYLES[row.status])
         cells: list[str | Text] = [row.id, row.workflow, status, local(row.created_at), duration(took(row))]
-        table.add_row(*cells, *([fault_line(row) or ""] if faults else []))
+        table.add_row(*cells, *([printable(fault_line(row) or "")] if faults else []))
     out.print(table)
     if len(rows) == limit:
         out.print(Text(f"the newest {limit}; --limit shows more", "dim"))

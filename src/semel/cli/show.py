@@ -11,7 +11,7 @@ from semel.errors import RunNotFound
 from .application import app_option, database_of, load_app
 from .group import DONE, NO
 from .moments import duration, iso, local
-from .output import console, print_json
+from .output import console, print_json, printable
 from .runs import STYLES, run_times, took
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
 
         out.print()
         out.print(Text("fault", "bold red"))
-        out.print(row.fault.rstrip(), soft_wrap=True)
+        out.print(printable(row.fault.rstrip()), soft_wrap=True)
         out.print()
         lost = "SEMEL-NOT-RECORDABLE" in row.fault or "ResultNotRecordable" in row.fault
         mend = "let the step run again (semel forget RUN PATH)" if lost else "mend it"
@@ -149,7 +149,7 @@ def _print_steps(out: Console, row: Run, steps: Steps) -> None:
     table.add_column("try", justify="right", no_wrap=True)
     table.add_column("result", overflow="fold")
     for record, outcome in steps:
-        result = Text(outcome.text)
+        result = Text(printable(outcome.text))
         if outcome.kind != "result":
             result = Text(f"{_KINDS[outcome.kind]}: ", "red") + result
         at = duration(record.started_at - row.created_at)
@@ -163,4 +163,4 @@ def _print_notes(out: Console, notes: list[Note]) -> None:
 
     for note in notes:
         head = f"{note.kind}: {note.path}" if note.path else note.kind
-        out.print(Text.assemble((head, "yellow"), f"\n  {note.text} ({local(note.at)})"), soft_wrap=True)
+        out.print(Text.assemble((head, "yellow"), f"\n  {printable(note.text)} ({local(note.at)})"), soft_wrap=True)

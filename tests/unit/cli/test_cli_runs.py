@@ -11,6 +11,7 @@ import pytest
 from cli_project import Process, Project
 
 from semel.cli.moments import iso
+from semel.cli.output import printable
 
 
 @pytest.fixture
@@ -226,3 +227,7 @@ def test_a_forgotten_step_runs_again(ended: Project) -> None:
     assert path not in [step["path"] for step in left["steps"]]
     assert "forgotten" in [note["kind"] for note in left["notes"]]
     assert ended.with_app("forget", "A-1", path, "--yes").exit_code == 1
+
+
+def test_what_would_steer_the_terminal_is_shown_as_text() -> None:
+    assert printable("a\x1b[2J\tb\nc\x00") == "a\\x1b[2J\tb\nc\\x00"
