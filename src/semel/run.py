@@ -137,6 +137,10 @@ class Run(Generic[R_co]):
     def record(self, path: str, value: object) -> None:
         """States the outcome of a step, as if it had returned ``value`` (rule O25).
 
+        Where the call is not directly awaited (``asyncio.gather(once(…), …)``), the step is given an awaitable if the
+        record that this one replaces was of an async step, or if the step is one by its own look: a coroutine function,
+        or a lambda that only calls one. Where that does not tell, a call in an ``async def`` gets an awaitable.
+
         Raises:
             TypeError: ``value`` cannot be recorded.
             NotAllowedHere: a worker has the run at this moment.
@@ -151,7 +155,8 @@ class Run(Generic[R_co]):
         if not path.startswith(prefix) or "@" not in execution or "#" not in path:
             raise LookupError(f"{path!r} is no step of {self!r}; a path looks like {row.workflow}/start@1#label")
         now = self._app.now()
-        stated = Record(self.uid, execution, path, "result", data, False, now, now, 0)
+        awaited = any(known.path == path and known.awaited for known in self.steps())
+        stated = Record(self.uid, execution, path, "result", data, awaited, now, now, 0)
         note = self._note(path, "recorded by hand", "its outcome was stated by hand")
         if not self._app.store.record(stated, note).wait():
             self._refuse(path)

@@ -215,3 +215,23 @@ def test_records_of_a_killed_owner_are_there_for_the_next(store: Store, other: S
     other.register("two", LONG).wait()
     (second,) = other.claim("two", ["fulfil"], 1, 1020.0).wait()
     assert [found.path for found in other.records(second.run.uid, "start@1")] == ["a", "b"]
+
+
+@pytest.mark.rule("R11")
+def test_an_owner_outlives_a_wall_clock_that_jumps_ahead_by_more_than_its_lease(store: Store) -> None:
+    start(store, "order-1", "order-2")
+    store.register("one", 1060.0).wait()
+    (first,) = store.claim("one", ["fulfil"], 1, 1000.0).wait()
+    (second,) = store.claim("one", ["fulfil"], 10, 100_000.0).wait()
+    assert [(claim.run.id, claim.takeover) for claim in (first, second)] == [("order-1", False), ("order-2", False)]
+    for claim in (first, second):
+        assert store.append(claim, [record(claim.run.uid, "p")]).wait()
+        assert store.finish(claim, outcome()).wait()
+    assert store.renew("one", 100_060.0).wait()
+
+
+def test_a_run_that_was_found_but_could_not_be_had_is_found_again(store: Store) -> None:
+    start(store, "order-1")
+    assert claimed(store, "one") == []
+    store.register("one", LONG).wait()
+    assert claimed(store, "one") == ["order-1"]

@@ -3,15 +3,14 @@
 The record of a step that ran says so. One that an operator stated (rule O25) may be of a step that never ran, and where
 the call is not directly awaited (``asyncio.gather(once(…), …)``), what ``once`` gives is the value for a sync step and
 an awaitable for an async one. The step itself is asked first: a coroutine function, or a lambda that does nothing but
-call one function. Where that does not tell (the lambda chains calls, or calls what is not there yet), a call written
-in an ``async def`` gets an awaitable.
+call one function. Where that does not tell (the lambda chains calls, or calls what only running it finds), a call
+written in an ``async def`` gets an awaitable.
 """
 
 from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterator
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -22,6 +21,7 @@ BY_HAND = 0
 _NAMES = frozenset({"LOAD_GLOBAL", "LOAD_DEREF"})
 _ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 _BEFORE = frozenset({"RESUME", "COPY_FREE_VARS", "PUSH_NULL"})
+_CALLING = ("CALL", "PRECALL", "KW_NAMES")
 _MISSING = object()
 
 
@@ -48,33 +48,40 @@ def _is_async(step: object) -> bool | None:
 
 
 def _only_callee(step: FunctionType) -> object:
-    """What a lambda calls, if that is all it does: ``ask`` of ``lambda: ask(question)``."""
-    instructions = [found for found in dis.get_instructions(step) if found.opname not in _BEFORE]
-    calls = [place for place, found in enumerate(instructions) if found.opname.startswith("CALL")]
-    if len(calls) != 1 or not instructions or not instructions[-1].opname.startswith("RETURN"):
+    """What a lambda calls, if its value is that of this call: ``ask`` of ``lambda: ask(question)``."""
+    names = _names_of_call([*dis.get_instructions(step)])
+    if not names:
         return _MISSING
-    if calls[0] != len(instructions) - 2:
+    try:
+        variables = inspect.getclosurevars(step)
+    except ValueError:  # a variable of the enclosing function without a value
         return _MISSING
-    names = _leading_names(instructions)
-    found: object = next(names, _MISSING)
-    if found is _MISSING:
-        return _MISSING
-    variables = inspect.getclosurevars(step)
     known: dict[str, Any] = {**variables.builtins, **variables.globals, **variables.nonlocals}
-    found = known.get(str(found), _MISSING)
-    for name in names:
+    found = known.get(names[0], _MISSING)
+    for name in names[1:]:
         # Statically: a property or ``__getattr__`` of the user's is not run to find out.
         member = inspect.getattr_static(found, name, _MISSING)
         found = member.__func__ if isinstance(member, staticmethod | classmethod) else member
     return found
 
 
-def _leading_names(instructions: list[dis.Instruction]) -> Iterator[str]:
-    """``client``, ``ask`` of ``client.ask(…)``."""
-    if instructions[0].opname not in _NAMES:
-        return
-    yield instructions[0].argval
-    for instruction in instructions[1:]:
-        if instruction.opname not in _ATTRIBUTES:
-            return
-        yield instruction.argval
+def _names_of_call(instructions: list[dis.Instruction]) -> list[str]:
+    """``client``, ``ask`` of ``client.ask(…)``; nothing for ``a().b()``, ``a() + 1`` and the like.
+
+    The call is the first one that leaves only its result on the stack, those of the arguments come before; until then
+    nothing but arguments may be done on top of what is called.
+    """
+    names: list[str] = []
+    depth = callee = 0
+    for place, found in enumerate(instructions):
+        effect = dis.stack_effect(found.opcode, found.arg)
+        depth += effect
+        if found.opname in _BEFORE or (found.opname in (_ATTRIBUTES if names else _NAMES) and depth - effect == callee):
+            if found.opname in _NAMES or found.opname in _ATTRIBUTES:
+                names.append(found.argval)
+            callee = depth
+        elif found.opname.startswith("CALL") and depth == 1:
+            return names if place == len(instructions) - 2 else []
+        elif "JUMP" in found.opname or (depth <= callee and not found.opname.startswith(_CALLING)):
+            return []
+    return []

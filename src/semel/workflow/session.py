@@ -8,7 +8,10 @@ would be committed at once; the hooks here do.
 
 from __future__ import annotations
 
+import os
 import re
+import weakref
+from contextlib import suppress
 from typing import Any
 
 from semel.errors import ConfigurationError
@@ -42,6 +45,7 @@ class Engines:
         elif isinstance(database, sqlalchemy.Engine):
             self._sync = _hooked(database, database)
         self._url = sqlalchemy.engine.make_url(database) if isinstance(database, str) else database.url
+        _engines.add(self)
 
     def session(self) -> Any:
         """A new session on the sync engine."""
@@ -93,6 +97,37 @@ class Engines:
     def close(self) -> None:
         for engine in self._own:
             engine.dispose()
+
+    def before_fork(self) -> None:
+        """Closes what is idle: SQLite bears no open connection through a fork, not even an idle one."""
+        if self._sync is not None and isinstance(self._sync.pool, self._sqlalchemy.QueuePool):
+            self._sync.dispose()
+
+    def after_fork_in_child(self) -> None:
+        """Connects anew; what was in use is the parent's, and is not closed here."""
+        for engine in (self._sync, self._async and self._async.sync_engine):
+            if engine is not None:
+                _of_the_parent.append(engine.pool)
+                engine.dispose(close=False)
+
+
+_engines: weakref.WeakSet[Engines] = weakref.WeakSet()
+_of_the_parent: list[Any] = []  # kept in a forked child, so that nothing closes the connections of the pools
+
+
+def _before_fork() -> None:
+    for engines in list(_engines):
+        with suppress(Exception):  # the fork goes on in any case
+            engines.before_fork()
+
+
+def _after_fork_in_child() -> None:
+    for engines in list(_engines):
+        engines.after_fork_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)
 
 
 def _connect_args() -> dict[str, Any]:

@@ -87,6 +87,7 @@ class Readers:
         self._using: list[int] = []  # the threads that have one
         self._frozen = False
         self._thawed = threading.Lock()  # held while frozen
+        self._left = threading.Event()  # set when a thread lets go of one while ``freeze`` waits
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
@@ -105,6 +106,8 @@ class Readers:
                 self._idle.append(connection)
         finally:
             self._using.remove(me)
+            if self._frozen:
+                self._left.set()
             if self._closed:
                 self.close()
 
@@ -113,6 +116,7 @@ class Readers:
         self._using.append(me)
         while self._frozen:
             self._using.remove(me)
+            self._left.set()
             with self._thawed:
                 pass
             self._using.append(me)
@@ -124,10 +128,12 @@ class Readers:
         self._frozen = True
         me = threading.get_ident()
         while self._using:
+            self._left.clear()
             if me in self._using or time.monotonic() >= deadline:
                 self.thaw()
                 return False
-            time.sleep(1e-4)
+            if self._using:
+                self._left.wait(max(deadline - time.monotonic(), 0.0))
         while self._idle:
             self._idle.pop().close()
         return True

@@ -37,8 +37,8 @@ def is_general(error: BaseException) -> bool:
 
 
 def needs_new_connection(error: BaseException) -> bool:
-    """After an I/O error a connection's view of the file is not to be trusted; one that is closed has no code."""
-    return isinstance(error, sqlite3.ProgrammingError) or code(error) in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PROTOCOL)
+    """After an I/O error a connection's view of the file is not to be trusted."""
+    return code(error) in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PROTOCOL)
 
 
 def translate(error: Exception, path: Path) -> StoreError:

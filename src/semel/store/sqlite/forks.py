@@ -55,8 +55,8 @@ class _Forks:
     def check(self, path: Path) -> None:
         if path in self._refused:
             raise StoreError(
-                f"{path}: this process was forked in the midst of work on the database, so that SQLite's locks are not "
-                "to be relied on here. Start it anew instead (multiprocessing's `spawn`, subprocess), or fork elsewhere."
+                f"{path}: this process was forked in the midst of work on the database, so SQLite's locks cannot "
+                "be relied on here. Start it anew instead (subprocess, multiprocessing's `spawn`), or fork elsewhere."
             )
 
     def before(self) -> None:

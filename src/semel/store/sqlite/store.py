@@ -31,6 +31,8 @@ from .ticket import Operation, Refusal, Steps
 
 T = TypeVar("T")
 
+_of_the_parent: list[Session] = []  # kept in a forked child, so that nothing closes the parent's connections
+
 
 class Sqlite:
     """A database of semel in two SQLite files; an implementation of ``Store``.
@@ -61,7 +63,6 @@ class Sqlite:
         self._claims: Claims | None = None
         self._forked = False
         self._opening = threading.Lock()
-        self._abandoned: builtins.list[Session] = []
         forks.watch(self)
 
     # ---------------------------------------------------------------------------------------------------- life cycle
@@ -135,7 +136,7 @@ class Sqlite:
         if session is not None:
             session.abandon()
             if not frozen:
-                self._abandoned.append(session)  # kept, so that nothing closes the parent's connections
+                _of_the_parent.append(session)
             self._session = self._claims = None
             self._forked = True
         self._opening = threading.Lock()

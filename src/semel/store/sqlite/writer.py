@@ -47,6 +47,7 @@ class Writer:
         self._committing = threading.Lock()
         self._committer: int | None = None  # the thread that is in a batch
         self._lent = False  # whether a fork has frozen this in the midst of its own thread's batch
+        self._lost = False  # whether the connection is a closed one
         self._flushing: set[asyncio.AbstractEventLoop] = set()
         self._pace: float | None = None  # seconds for a small commit, lately
         self._landed = False
@@ -132,7 +133,7 @@ class Writer:
                 return False
         elif not self._committing.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
             return False
-        self._lent = mine
+        self._lent, self._lost = mine, True
         self.connection.close()
         return True
 
@@ -153,7 +154,7 @@ class Writer:
     def _reconnect(self) -> None:
         fresh = self._connect()
         self.connection.close()
-        self.connection = fresh
+        self.connection, self._lost = fresh, False
 
     # ------------------------------------------------------------------------------------------------ loop and thread
 
@@ -303,6 +304,8 @@ class Writer:
                 return True
 
     def _attempt(self, operations: list[Operation[Any]], careful: bool) -> None:
+        if self._lost:
+            self._reconnect()
         connection = self.connection
         began = False
         try:
