@@ -6,6 +6,7 @@ import asyncio
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -395,6 +396,34 @@ def test_a_second_claim_of_a_path_raises_before_it_runs(app: App) -> None:
     with app.worker(), pytest.raises(PathClaimedTwice, match=r"through_a_variable/start@1/inner#inner"):
         run.result(timeout=10)
     assert done == ["inner 1"]
+
+
+def swallows_a_refusal() -> str:
+    call = globals()["in" + "ner"]
+    for _ in range(1):
+        call(0)
+    try:
+        call(1)
+        call(2)
+    except Exception:
+        pass
+    return "swallowed"
+
+
+def swallows_an_uncompiled_step() -> str:
+    with suppress(Exception):
+        reads_a_property()
+    return "swallowed"
+
+
+@pytest.mark.rule("O19")
+@pytest.mark.parametrize(
+    ("workflow", "error"), [(swallows_a_refusal, PathClaimedTwice), (swallows_an_uncompiled_step, NotCompiled)]
+)
+def test_a_step_that_was_refused_faults_the_run_though_the_body_handles_it(app: App, workflow, error) -> None:
+    app.workflow(workflow)
+    with app.worker(), pytest.raises(error):
+        app.start(workflow).result(timeout=10)
 
 
 def key_of(name: str) -> object:

@@ -131,11 +131,18 @@ class Execution:
                 f"be awaited or joined in the body"
             )
         if self._claimed.setdefault(path, claimant) is not claimant:
-            raise PathClaimedTwice(
-                f"two steps of this execution have the path {path}; the second one was not run, because it would have "
-                f"read the first one's record. Give them different labels, call the helper in a loop (each pass is a "
-                f"step of its own), or make two functions of it"
+            raise self.condemned(
+                PathClaimedTwice(
+                    f"two steps of this execution have the path {path}; the second one was not run, because it would "
+                    f"have read the first one's record. Give them different labels, call the helper in a loop (each "
+                    f"pass is a step of its own), or make two functions of it"
+                )
             )
+
+    def condemned(self, error: ProgramError) -> ProgramError:
+        """The run faults with this error, also if the body handles it: a step that was not run must not go unseen."""
+        self.halt(Halt("fault", error))
+        return error
 
     def goes_on(self, live: Live) -> None:
         """The step is still to start: raises if the body has ended, or the execution was halted."""

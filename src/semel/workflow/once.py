@@ -48,11 +48,15 @@ def once(label: str, *rest: Any) -> Any:
         NotCompiled: reached in a run through a function that has no path (rule O19); the step has not run.
         ResultNotRecordable: the step ran, and its result cannot be recorded (rule O23).
     """
-    if current.get() is not None:
-        raise NotCompiled(
+    path = current.get()
+    if path is not None:
+        error = NotCompiled(
             f"once({label!r}, …) was reached in a run, but not through code that semel compiles, so the step has no "
             f"path that a later attempt could find. It was not run. {explain_uncompiled()}"
         )
+        if not path.execution.over:
+            path.execution.condemned(error)  # type: ignore[attr-defined]
+        raise error
     if len(rest) == 1:
         scope, step = None, rest[0]
     elif len(rest) == 2:
