@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from semel.store.interface import Store
+from semel.store.interface import RunFilter, Store
 from semel.testing.conformance import LONG, OwnerProcess, claim_one, new_run, record
 
 Start = Callable[..., OwnerProcess]
@@ -32,7 +32,7 @@ def test_a_step_in_flight_in_a_killed_process_is_noted_and_a_recorded_one_is_not
 
 
 @pytest.mark.rule("O8")
-def test_a_step_is_noted_once_however_often_it_is_cut_off(store: Store, owner_process: Start) -> None:
+def test_a_step_is_noted_each_time_it_is_cut_off(store: Store, owner_process: Start) -> None:
     store.start(new_run("order-1")).wait()
     for owner in ("one", "two", "three"):
         process = owner_process(owner, LONG)
@@ -40,7 +40,7 @@ def test_a_step_is_noted_once_however_often_it_is_cut_off(store: Store, owner_pr
         process.kill()
     store.register("four", LONG).wait()
     (claim,) = store.claim("four", ["fulfil"], 10, 1000.0).wait()
-    assert doubled(store, claim.run.uid) == ["p"]
+    assert doubled(store, claim.run.uid) == ["p", "p", "p"]
 
 
 @pytest.mark.rule("O8")
@@ -92,3 +92,14 @@ def test_a_death_after_progress_begins_the_count_anew(store: Store, owner_proces
     store.register("next", LONG).wait()
     (claim,) = store.claim("next", ["fulfil"], 10, 1000.0).wait()
     assert claim.delivery == 3, "the third death was the first since the latest record, the last one the second"
+
+
+def test_a_run_is_running_no_longer_when_its_process_has_ended(store: Store, owner_process: Start) -> None:
+    store.start(new_run("order-1")).wait()
+    process = owner_process("one", LONG)
+    assert [found.status for found in store.list(RunFilter())] == ["running"]
+    process.kill()
+    found = store.get("order-1")
+    assert found is not None
+    assert (found.status, store.counts()) == ("pending", {"pending": 1})
+    assert [found.status for found in store.list(RunFilter(status="pending"))] == ["pending"]

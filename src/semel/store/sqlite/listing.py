@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from semel.store.interface import Run, RunFilter
 
 from .queries import JOURNAL, MAIN
@@ -13,7 +11,7 @@ from .session import Session
 
 def list_runs(session: Session, which: RunFilter, now: float) -> list[Run]:
     """The runs of ``Store.list``."""
-    held = [cast(str, run) for (run,) in session.journal_readers.all(JOURNAL["live_claims"], (now,))]
+    held = session.living(session.journal_readers.all(JOURNAL["live_claims"], (now,)))
     conditions = ["1"]
     parameters: list[object] = []
     for condition, value in (

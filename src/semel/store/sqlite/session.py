@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from .connect import Readers, Watch, connect
 from .owners import OwnerLocks
@@ -37,6 +37,17 @@ class Session:
     def data_version(self) -> object:
         """Differs after a commit to the main file by any other connection, this process's writer included."""
         return self._watch.version()
+
+    def living(self, claims: Iterable[tuple[object, ...]]) -> list[str]:
+        """The runs of these claims (run, owner), whose leases are good, that no process has taken to its grave."""
+        gone: dict[str, bool] = {}
+        runs: list[str] = []
+        for run, owner in cast("Iterable[tuple[str, str]]", claims):
+            if owner not in gone:
+                gone[owner] = self.locks.is_gone(owner)
+            if not gone[owner]:
+                runs.append(run)
+        return runs
 
     def in_main(self, work: Callable[[sqlite3.Connection], T | Refusal], weight: int = 0) -> Operation[T]:
         return Operation(self.main, work, weight)

@@ -168,9 +168,7 @@ class Sqlite:
     def counts(self) -> dict[str, int]:
         session = self._open()
         counts: dict[str, int] = dict(cast(Any, session.main_readers.all(MAIN["counts"])))
-        held = [
-            cast(str, run) for (run,) in session.journal_readers.all(JOURNAL["live_claims"], (self._lease_clock(),))
-        ]
+        held = session.living(session.journal_readers.all(JOURNAL["live_claims"], (self._lease_clock(),)))
         running_now = len(session.main_readers.all(MAIN["still_pending"], (listed(held),))) if held else 0
         if running_now:
             counts["running"] = running_now
@@ -357,12 +355,12 @@ class Sqlite:
     def _as_read(self, session: Session, run: Run) -> Run:
         if run.status != "pending":
             return run
-        held = session.journal_readers.all(JOURNAL["live_claim_on"], (run.uid, self._lease_clock()))
-        return running(run) if held else run
+        claims = session.journal_readers.all(JOURNAL["live_claim_on"], (run.uid, self._lease_clock()))
+        return running(run) if session.living(claims) else run
 
     def _is_held(self, session: Session, connection: sqlite3.Connection, run: str) -> bool:
         """Whether a live owner holds the run; a claim that its finish left behind does not count."""
-        if not connection.execute(JOURNAL["live_claim_on"], (run, self._lease_clock())).fetchall():
+        if not session.living(connection.execute(JOURNAL["live_claim_on"], (run, self._lease_clock())).fetchall()):
             return False
         return session.main_readers.one(MAIN["status_of"], (run,)) == ("pending",)
 

@@ -83,8 +83,6 @@ INSERT INTO semel_notes (run, path, kind, text, at)
 SELECT run, path, 'possibly doubled', text, at FROM (SELECT ? AS run, ? AS path, ? AS text, ? AS at) AS new
 WHERE NOT EXISTS (
     SELECT 1 FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = new.run AND r.path = new.path
-) AND NOT EXISTS (
-    SELECT 1 FROM semel_notes AS n WHERE n.run = new.run AND n.path = new.path AND n.kind = 'possibly doubled'
 );
 
 -- name: claims_on
@@ -93,10 +91,11 @@ FROM semel_claims AS c LEFT JOIN semel_owners AS o ON o.owner = c.owner
 WHERE c.run IN (SELECT value FROM json_each(?));
 
 -- name: live_claims
-SELECT c.run FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHERE o.lease_until > ?;
+SELECT c.run, c.owner FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHERE o.lease_until > ?;
 
 -- name: live_claim_on
-SELECT 1 FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner WHERE c.run = ? AND o.lease_until > ?;
+SELECT c.run, c.owner FROM semel_claims AS c JOIN semel_owners AS o ON o.owner = c.owner
+WHERE c.run = ? AND o.lease_until > ?;
 
 -- name: holds
 SELECT 1 FROM semel_claims WHERE epoch = ?;
