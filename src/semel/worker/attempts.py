@@ -69,7 +69,7 @@ class Attempts:
         if ended.how == "released":
             self.release()
         elif ended.how == "lost":
-            log.warning("run %s was taken over by another worker", self._claim.run.id)
+            log.warning("run %s: the lease was lost; who claims the run next goes on with it", self._claim.run.id)
             self.release()
         elif ended.how == "completed":
             log.info("run %s of %s completed", self._claim.run.id, self._workflow.name)
