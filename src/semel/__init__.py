@@ -12,7 +12,6 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .app import App as App
-    from .errors import Decision as Decision
     from .errors import SemelError as SemelError
     from .run import Run as Run
     from .worker import Worker as Worker
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "App": ".app",
-    "Decision": ".errors",
     "Run": ".run",
     "SemelError": ".errors",
     "Worker": ".worker",
@@ -29,7 +27,7 @@ _HOMES = {
     "once": ".workflow.once",
 }
 
-__all__ = ["App", "Decision", "Run", "SemelError", "Worker", "each", "once"]
+__all__ = ["App", "Run", "SemelError", "Worker", "each", "once"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .errors import ConfigurationError
 
-_KNOWN = frozenset({"app", "packages", "external", "passthrough"})
+_KNOWN = frozenset({"app", "packages"})
 
 
 @dataclass(frozen=True, slots=True)

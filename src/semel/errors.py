@@ -15,12 +15,6 @@ class SemelError(Exception):
     code: ClassVar[str] = "SEMEL-ERROR"
 
 
-class Decision(SemelError):
-    """A failure that is a decision and not an accident: asking again cannot change it (rule R6)."""
-
-    code = "SEMEL-DECISION"
-
-
 # ---------------------------------------------------------------------------------------------- the program is refused
 
 
@@ -113,12 +107,6 @@ class WorkerKilled(SemelError):
     """The run killed its worker five times and is not delivered again by itself (rule R11)."""
 
     code = "SEMEL-WORKER-KILLED"
-
-
-class LeaseLost(SemelError):
-    """This worker lost its lease on the run; another one goes on with it. Nothing more is recorded here."""
-
-    code = "SEMEL-LEASE-LOST"
 
 
 # --------------------------------------------------------------------------------------------------- runs, from outside

@@ -42,7 +42,7 @@ class Run(Generic[R_co]):
 
     @property
     def status(self) -> Status:
-        """``pending``, ``running`` (a live worker has it), ``completed``, ``faulted`` or ``cancelled``.
+        """``pending``, ``running`` (a live worker has it), ``completed`` or ``faulted``.
 
         Raises:
             RunNotFound: the run was purged meanwhile.

@@ -71,7 +71,7 @@ class Execution:
         self._keys = keys
         self._claimed: dict[str, object] = {}
         self._marked: set[Live] = set()
-        self._mark = journal.mark("")
+        self._mark: object = None
         self._doubt = Doubt(doubtful)
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
@@ -375,6 +375,10 @@ class Execution:
     def _unmark(self, live: Live) -> None:
         self._marked.discard(live)
         self.journal.unmark(live.mark)
+
+    def open(self) -> None:
+        """Before the body starts: from now on the death of this process counts against the run (rule R11)."""
+        self._mark = self.journal.mark("")
 
     def close(self) -> None:
         """After the body's commit: steps that failed, and have no record, are in flight no longer."""

@@ -18,7 +18,7 @@ from semel.store.interface import Note, Record, Ticket
 
 from .flow import Flow, current_flow, is_past
 from .halt import Halt
-from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable
+from .outcomes import CANCELLED, is_recordable_failure, outcome_of_failure, unrecordable
 
 if TYPE_CHECKING:
     from .execution import Execution
@@ -113,5 +113,3 @@ class _Nothing:
 
 
 _NOTHING = _Nothing()
-
-__all__ = ["Facts", "Outcome"]

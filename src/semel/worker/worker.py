@@ -249,6 +249,7 @@ class Worker:
     @contextmanager
     def _tracked(self, execution: Execution) -> Iterator[None]:
         self._executions.add(execution)
+        execution.open()
         try:
             yield
         finally:

@@ -136,7 +136,7 @@ FAILURES: list[typing.Callable[[], BaseException]] = [
     lambda: Outer.Inner("x"),
     lambda: ValueError("\ud800", 2**80),
     lambda: semel.errors.Refused("no", ()),
-    lambda: semel.errors.Decision("never"),
+    lambda: semel.errors.RunFaulted("never"),
     lambda: ExceptionGroup("m", [ValueError(1), ExceptionGroup("n", [KeywordOnly(code=1), OSError(2, "x", "f")])]),
     lambda: BaseExceptionGroup("m", (KeyboardInterrupt(),)),
     lambda: Group("mine", [ValueError(1)]),

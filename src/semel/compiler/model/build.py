@@ -101,7 +101,6 @@ class _Builder:
             parameters=_parameters(module, node),
             returns=texts.text(module, returns) if returns is not None else None,
             is_async=isinstance(node, ast.AsyncFunctionDef),
-            is_generator=bool(record.yielded),
             kind=("method" if record.owner else "function")
             if named
             else "lambda"

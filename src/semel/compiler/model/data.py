@@ -117,7 +117,6 @@ class Function:
     parameters: tuple[Parameter, ...]
     returns: str | None
     is_async: bool
-    is_generator: bool
     kind: Literal["function", "method", "lambda", "module"]
     owner: str | None
     decorators: tuple[str, ...]
