@@ -56,6 +56,11 @@ def outside(role: str) -> dict[str, float]:
     return _answer(_python([role], module="bench.outside"))
 
 
+def asking(role: str) -> dict[str, float]:
+    """A process that times HTTP calls: ``plain``, ``registered`` or ``run``."""
+    return _answer(_python([role], module="bench.asking"))
+
+
 def _python(
     arguments: Sequence[str], under: Sequence[str] = (), module: str = "bench.child"
 ) -> subprocess.CompletedProcess[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -29,29 +33,71 @@ def test_the_commands_of_the_readme_are_one_line_each() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+    text = re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", re.sub(r"`[^`]*`", "", text)):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+class Outside(BaseHTTPRequestHandler):
+    """A bank, and a language model that speaks the API of the README's SDK."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        content = [{"type": "output_text", "text": f"<{asked.get('input')}>", "annotations": []}]
+        message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": content}
+        said = {"id": "r", "object": "response", "output": [message]}
+        answer = {"receipt": "R-7"} if self.path == "/charges" else said
+        data = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def outside() -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
+    server.asked = []  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.rule("A11")
+def test_the_python_of_the_readme_runs_and_asks_each_thing_once(tmp_path: Path, outside: ThreadingHTTPServer) -> None:
     program, use = blocks(ROOT / "README.md", "python")
     stand_ins = """
-def charge(order, amount, key): return f"receipt of {order}"
+import os
+BANK = os.environ["BANK"]
 def people_of(order): return ["ann", "bob"]
-def mail(person, receipt): print("mail to", person)
+def mail(person, letter): print(letter)
 """
     (tmp_path / "shop.py").write_text(program + stand_ins)
     body = "".join(f"    {line}\n" for line in use.strip().splitlines())
     script = f"from shop import *\nwith app.worker():\n{body}    print(run.result())\n"
     (tmp_path / "main.py").write_text(script)
-    done = python(tmp_path, "main.py")
-    assert done.stdout.splitlines() == ["mail to ann", "mail to bob", "receipt of A-1"]
+    url = f"http://127.0.0.1:{outside.server_port}"
+    given = {"BANK": url, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none", "NO_PROXY": "*"}
+    with pytest.raises(AssertionError):  # killed when the letter to ann is recorded
+        python(tmp_path, "main.py", SEMEL_CRASH_AT="step.recorded:2", **given)
+    done = python(tmp_path, "main.py", **given)
+    assert done.stdout.splitlines() == ["<Thank ann for R-7.>", "<Thank bob for R-7.>", "R-7"]
+    assert outside.asked == ["/charges", "/v1/responses", "/v1/responses"]  # type: ignore[attr-defined]
 
 
-def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def python(folder: Path, *arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
+        **given,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     done = subprocess.run(

@@ -31,5 +31,43 @@ def test_payments_a_charge_in_the_window_is_asked_twice_and_made_once() -> None:
         "calls that Stripe saw: 2, with 1 idempotency key",
         "charges that Stripe made: 1",
         "mails: ann@example.org: pi_1 over 1950",
-        "notes on the run: ['possibly doubled: sell/start@1#charge']",
+        (
+            "notes on the run: ['possibly doubled: sell/start@1#charge', "
+            "'possibly doubled: sell/start@1/charge/charge#auto:stripe.PaymentIntentService.create']"
+        ),
+    ]
+
+
+@pytest.mark.rule("A11")
+@pytest.mark.rule("O8")
+def test_agent_an_llm_and_its_tools_are_asked_once_wherever_the_worker_is_killed() -> None:
+    pytest.importorskip("openai")
+    llm, book = "#auto:openai.Completions.create", "book#auto:httpx.post"
+    assert run("agent") == [
+        "A worker is killed after each step, as soon as its record is durable:",
+        "Done: booking 5 in Turin, 2 nights.",
+        "LLM with 1 messages",
+        "weather in Turin",
+        "weather in Oslo",
+        "LLM with 4 messages",
+        "booking in Turin",
+        "LLM with 6 messages",
+        "steps:",
+        f"travel/start@1[0]{llm}",
+        "travel/start@1[0][0]/weather#auto:httpx.get",
+        "travel/start@1[0][1]/weather#auto:httpx.get",
+        f"travel/start@1[1]{llm}",
+        f"travel/start@1[1][0]/{book}",
+        f"travel/start@1[2]{llm}",
+        "A worker is killed in the window: the LLM has answered, and the answer is not yet recorded:",
+        "Done: booking 6 in Turin, 2 nights.",
+        "LLM with 1 messages",
+        "LLM with 1 messages",
+        "weather in Turin",
+        "weather in Oslo",
+        "LLM with 4 messages",
+        "booking in Turin",
+        "LLM with 6 messages",
+        "notes:",
+        f"possibly doubled: travel/start@1[0]{llm}",
     ]

@@ -17,6 +17,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, TypeVarTuple, overload
 
 from . import config
+from .capture.install import capture
 from .codec import Codec, NotEncodable, TypeRegistry
 from .compiler import add_package, current, user_packages
 from .engine.keys import FORMAT, scoped_key
@@ -148,9 +149,11 @@ class App:
         """
         with self._lock:
             if not self._checked:
-                for package in config.load().packages:
+                settings = config.load()
+                for package in settings.packages:
                     add_package(package)
-                at_start(user_packages())
+                capture(settings)
+                at_start(user_packages(), external=settings.external, passthrough=settings.passthrough)
                 self._checked = True
 
     # --------------------------------------------------------------------------------------------------------- starting

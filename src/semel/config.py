@@ -8,15 +8,23 @@ from pathlib import Path
 
 from .errors import ConfigurationError
 
-_KNOWN = frozenset({"app", "packages"})
+_KNOWN = frozenset({"app", "packages", "external", "passthrough", "response-headers"})
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``app`` is ``module:name``; ``packages`` are top-level packages that are user code besides the apps' own."""
+    """``app`` is ``module:name``; ``packages`` are top-level packages that are user code besides the apps' own.
+
+    ``external`` are names of callables that leave the process (``mylib.client.*``), ``passthrough`` hosts and modules
+    whose calls are never recorded, matched or refused, and ``response_headers`` headers that are recorded besides the
+    usual ones.
+    """
 
     app: str | None = None
     packages: tuple[str, ...] = ()
+    external: tuple[str, ...] = ()
+    passthrough: tuple[str, ...] = ()
+    response_headers: tuple[str, ...] = ()
     root: Path | None = None
 
 
@@ -47,7 +55,18 @@ def _read(file: Path) -> Settings:
     app = table.get("app")
     if app is not None and (not isinstance(app, str) or ":" not in app):
         raise ConfigurationError(f'{file}: [tool.semel] app must be "module:name", not {app!r}')
-    packages = table.get("packages", [])
-    if not isinstance(packages, list) or not all(isinstance(name, str) and name for name in packages):
-        raise ConfigurationError(f'{file}: [tool.semel] packages must be a list such as ["shop"], not {packages!r}')
-    return Settings(app, tuple(name.partition(".")[0] for name in packages), file.parent)
+    return Settings(
+        app,
+        tuple(name.partition(".")[0] for name in _names(file, table, "packages", '["shop"]')),
+        _names(file, table, "external", '["mylib.client.*"]'),
+        _names(file, table, "passthrough", '["telemetry.example.com", "redis.*"]'),
+        _names(file, table, "response-headers", '["x-tenant"]'),
+        file.parent,
+    )
+
+
+def _names(file: Path, table: dict[str, object], setting: str, example: str) -> tuple[str, ...]:
+    given = table.get(setting, [])
+    if not isinstance(given, list) or not all(isinstance(name, str) and name for name in given):
+        raise ConfigurationError(f"{file}: [tool.semel] {setting} must be a list such as {example}, not {given!r}")
+    return tuple(given)

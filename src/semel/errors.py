@@ -6,7 +6,7 @@ wrong, and how to mend it. The code (``SEMEL-…``) never changes and is what a 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class SemelError(Exception):
@@ -65,6 +65,24 @@ class NotAllowedHere(ProgramError):
     """A body did what cannot be found again: a bare thread, a step after the body ended, …"""
 
     code = "SEMEL-NOT-ALLOWED"
+
+
+class CallWithoutName(ProgramError):
+    """A call that leaves was to be made where no path leads (a property, an operator, an import); it was not made."""
+
+    code = "SEMEL-CALL-NAME"
+
+
+class RequestNotAligned(ProgramError):
+    """A call of several exchanges asks for something else than its record says; the request was not sent."""
+
+    code = "SEMEL-REQUEST"
+
+
+class CallNotRecordable(ProgramError):
+    """A body did what leaves the process and cannot be recorded (a socket, a process, gRPC), outside of a ``once``."""
+
+    code = "SEMEL-LEAVES"
 
 
 class InvalidScope(ProgramError, TypeError):
@@ -148,6 +166,75 @@ class WorkflowUnknown(SemelError, LookupError):
     code = "SEMEL-WORKFLOW-UNKNOWN"
 
 
+# ----------------------------------------------------------------------------------------------------- typed clients
+
+
+class ClientDeclarationError(SemelError, TypeError):
+    """A ``Client`` class is declared in a way that cannot work; it is refused when the class is made."""
+
+    code = "SEMEL-CLIENT-DECLARATION"
+
+
+class RequestNotSent(SemelError, ValueError):
+    """An operation of a ``Client`` was given a value that cannot stand in its request; nothing was sent."""
+
+    code = "SEMEL-CLIENT-REQUEST"
+
+
+class AnswerError(SemelError):
+    """What an operation of a ``Client`` raises over an answer, and holds: either ``ErrorStatus`` or ``UnexpectedBody``.
+
+    ``operation`` is the operation's name (``Payments.charge``), ``method`` and ``path`` those of the request (no query,
+    no host), ``status`` and ``reason`` those of the answer, ``headers`` its headers by name in lower case (of one that
+    came twice, both values joined by a comma), ``body`` its decoded bytes, whole.
+    """
+
+    code = "SEMEL-CLIENT-ANSWER"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operation: str,
+        method: str,
+        path: str,
+        status: int,
+        reason: str,
+        headers: dict[str, str],
+        body: bytes,
+    ) -> None:
+        super().__init__(message)
+        self.operation = operation
+        self.method = method
+        self.path = path
+        self.status = status
+        self.reason = reason
+        self.headers = headers
+        self.body = body
+
+    def json(self) -> Any:
+        """The body, read as JSON. Raises ValueError if it is none."""
+        from json import loads  # most programs that import this module never ask
+
+        return loads(self.body)
+
+
+class ErrorStatus(AnswerError):
+    """The answer's status is not a 2xx (rule A10)."""
+
+    code = "SEMEL-CLIENT-STATUS"
+
+
+class UnexpectedBody(AnswerError):
+    """The answer's body does not fit the operation's result type, at ``where`` in it (``$.lines[0].price``)."""
+
+    code = "SEMEL-CLIENT-BODY"
+
+    def __init__(self, message: str, *, where: str, **answer: Any) -> None:
+        super().__init__(message, **answer)
+        self.where = where
+
+
 # ------------------------------------------------------------------------------------------------------------- storage
 
 
@@ -203,3 +290,18 @@ class ConfigurationError(SemelError):
     """A URL, a setting or ``[tool.semel]`` in pyproject.toml is wrong."""
 
     code = "SEMEL-CONFIG"
+
+
+# ------------------------------------------------------------------------------------------------------------- testing
+
+
+class UnscriptedRequest(SemelError, AssertionError):
+    """A program under ``semel.testing.script()`` made a request that the script has no answer for; nothing was sent."""
+
+    code = "SEMEL-SCRIPT-REQUEST"
+
+
+class UnusedAnswers(SemelError, AssertionError):
+    """``done()`` of a script was called, and some of its answers were never asked for."""
+
+    code = "SEMEL-SCRIPT-UNUSED"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -30,19 +30,19 @@ def at_import(function: Callable[..., Any]) -> None:
     lines = linecache.getlines(file, function.__globals__)
     if lines:
         try:
-            refuse(function_refusals(build([Source(module, file, "".join(lines))]), module))
+            refuse(function_refusals(build([Source(module, file, "".join(lines))], libraries=False), module))
         except Refused:
             _checked.discard((module, file))  # an edited module is looked at again
             raise
 
 
-def at_start(packages: frozenset[str]) -> None:
-    """Checks all user code that is loaded, as one program.
+def at_start(packages: frozenset[str], *, external: Iterable[str] = (), passthrough: Iterable[str] = ()) -> None:
+    """Checks all user code that is loaded, as one program; ``external`` and ``passthrough`` are the project's settings.
 
     Raises:
         Refused: with every problem found.
     """
-    refuse(check_loaded(packages))
+    refuse(check_loaded(packages, external=external, passthrough=passthrough))
     refuse_unlisted(packages)
 
 

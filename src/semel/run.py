@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .codec import NotEncodable
+from .codec import Answer, Exchange, NotEncodable
 from .errors import NotAllowedHere, RecordUnreadable, ResultTimeout, RunFaulted, RunNotFound, WorkflowUnknown
 from .signals import loop_wake
 from .store.interface import ENDED, Note, Record, Status
@@ -137,6 +137,8 @@ class Run(Generic[R_co]):
     def record(self, path: str, value: object) -> None:
         """States the outcome of a step, as if it had returned ``value`` (rule O25).
 
+        The outcome of a call that a library made over HTTP is an ``Answer``: ``Answer.of(json={"id": "ch_1"})``.
+
         Where the call is not directly awaited (``asyncio.gather(once(…), …)``), the step is given an awaitable if the
         record that this one replaces was of an async step, or if the step is one by its own look: a coroutine function,
         or a lambda that only calls one. Where that does not tell, a call in an ``async def`` gets an awaitable.
@@ -146,6 +148,8 @@ class Run(Generic[R_co]):
             NotAllowedHere: a worker has the run at this moment.
         """
         row = self._row()
+        if isinstance(value, Answer):
+            value = Exchange("", b"", b"", False, answer=value)
         try:
             data = self._app.codec.encode(value)
         except NotEncodable as error:

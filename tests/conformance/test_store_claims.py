@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from semel.store.interface import Store
-from semel.testing.conformance import LONG, OwnerProcess, claim_one, new_run, outcome, record
+from semel.testing.conformance import LONG, OwnerProcess, claim_one, new_run, note, outcome, record
 
 Start = Callable[..., OwnerProcess]
 
@@ -107,6 +107,34 @@ def test_a_lease_that_is_renewed_keeps_the_runs(store: Store, other: Store) -> N
     assert store.renew("one", 1120.0).wait()
     other.register("two", LONG).wait()
     assert claimed(other, "two", now=1119.0) == []
+
+
+@pytest.mark.rule("A5")
+def test_a_run_keeps_the_time_of_its_first_claim_through_every_later_one(store: Store, other: Store) -> None:
+    start(store, "order-1")
+    store.register("one", 1060.0).wait()
+    (first,) = store.claim("one", ["fulfil"], 1, 1000.0, 7000.0).wait()
+    assert first.began_at == 7000.0
+    store.release(first).wait()
+    (again,) = store.claim("one", ["fulfil"], 1, 1010.0, 7010.0).wait()
+    assert again.began_at == 7000.0, "given back"
+    other.register("two", LONG).wait()
+    (taken,) = other.claim("two", ["fulfil"], 1, 1070.0, 7070.0).wait()
+    assert (taken.takeover, taken.began_at) == (True, 7000.0)
+    assert other.finish(taken, outcome("faulted")).wait()
+    assert other.redeliver(taken.run.uid, 1080.0).wait()
+    (retried,) = other.claim("two", ["fulfil"], 1, 1090.0, 7090.0).wait()
+    assert retried.began_at == 7000.0
+
+
+@pytest.mark.rule("A5")
+def test_a_run_that_is_known_by_a_stated_record_alone_begins_when_it_is_claimed(store: Store) -> None:
+    start(store, "order-1")
+    run = store.get("order-1")
+    assert run is not None
+    stated = record(run.uid, "fulfil/start@1#charge")
+    assert store.record(stated, note(run.uid, kind="recorded by hand")).wait()
+    assert claim_one(store, now=1234.0).began_at == 1234.0
 
 
 @pytest.mark.rule("R11")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
-from typing import assert_type
+from typing import Annotated, assert_type
 
-from semel import App, Run, each, once
+from semel import Answer, App, Bearer, Body, Client, Env, Header, Query, Run, each, get, once, post, put
+from semel.testing import script
 
 app = App("shop")
 
@@ -64,3 +67,46 @@ async def serve() -> None:
         assert_type(await run.result_async(), Receipt)
     with app.worker(threads=4):
         pass
+
+
+class Payments(
+    Client,
+    base_url="https://api.payments.example",
+    timeout=5,
+    auth=Bearer(Env("PAYMENTS_TOKEN")),
+    headers={"X-Api-Key": Env("PAYMENTS_KEY")},
+):
+    @post("/charges")
+    def charge(
+        self, reference: str, amount: Decimal, *, key: Annotated[str | None, Header("Idempotency-Key")] = None
+    ) -> Receipt:
+        raise NotImplementedError  # a body that mypy takes without a setting
+
+    @get("/charges/{reference}")
+    async def charge_of(self, reference: str, status: Annotated[str, Query] = "open") -> list[Receipt]:
+        raise NotImplementedError
+
+    @put("/notes/{reference}")
+    def note(self, reference: str, text: Annotated[str, Body]) -> None: ...
+
+
+payments = Payments()
+assert_type(payments.charge("A-1", Decimal("19.50")), Receipt)
+assert_type(payments.charge(reference="A-1", amount=Decimal(1), key="k"), Receipt)
+assert_type(payments.note("A-1", "paid"), None)
+assert_type(once("charge it", lambda key: payments.charge("A-1", Decimal(1), key=key)), Receipt)
+
+
+async def charges() -> None:
+    assert_type(await payments.charge_of("A-1"), list[Receipt])
+    async with Payments(base_url="https://other.example", auth=("user", Env("PASSWORD"))) as other:
+        assert_type(other, Payments)
+
+
+def scripted() -> None:
+    with script() as net:
+        net.on("POST", "https://api.payments.example/charges").answer(201, json={"number": "1"})
+        net.on("GET", re.compile("charges/.*")).answers([Answer.of(503), TimeoutError, lambda sent: Answer.of(json=[])])
+        net.on("*", "*").fail(ConnectionRefusedError())
+        net.done()
+        assert_type(net.requests[0].method, str)

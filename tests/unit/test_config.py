@@ -19,13 +19,15 @@ def test_the_nearest_file_at_or_above_is_read(tmp_path: Path) -> None:
     written(tmp_path, '[tool.semel]\napp = "shop:app"\npackages = ["helpers.mail"]')
     below = tmp_path / "a" / "b"
     below.mkdir(parents=True)
-    assert config.load(below) == config.Settings("shop:app", ("helpers",), tmp_path)
+    assert config.load(below) == config.Settings("shop:app", ("helpers",), root=tmp_path)
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("[tool.semel]\nexternal = []", "has no setting 'external'"),
+        ("[tool.semel]\nextrenal = []", "has no setting 'extrenal'"),
+        ("[tool.semel]\nexternal = 'mylib.*'", "external must be a list"),
+        ("[tool.semel]\npassthrough = [1]", "passthrough must be a list"),
         ("[tool.semel]\napp = 'shop'", "must be \"module:name\", not 'shop'"),
         ("[tool.semel]\npackages = 'helpers'", "packages must be a list"),
         ("[tool.semel", "cannot be read"),

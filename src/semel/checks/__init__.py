@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from semel.compiler.model import Function, Model, build, from_loaded, from_paths
 
 from . import (
+    automatic_call_twice,
     cannot_parse,
     helper_called_twice,
     label_is_not_a_literal,
@@ -40,6 +41,7 @@ _OF_A_FUNCTION = (step_is_a_value, label_is_not_a_literal, label_used_twice)
 _OF_THE_PROGRAM = (
     cannot_parse,
     helper_called_twice,
+    automatic_call_twice,
     two_functions_of_one_name,
     step_where_no_path_leads,
     step_in_a_bare_thread,
@@ -63,17 +65,23 @@ def function_refusals(model: Model, module: str) -> list[Problem]:
     return _in_order(_of_functions(model, functions))
 
 
-def check_paths(paths: Iterable[str | os.PathLike[str]]) -> list[Problem]:
+def check_paths(
+    paths: Iterable[str | os.PathLike[str]], *, external: Iterable[str] = (), passthrough: Iterable[str] = ()
+) -> list[Problem]:
     """Everything that is refused in the Python files and folders; nothing is imported.
+
+    ``external`` and ``passthrough`` are those of ``[tool.semel]``.
 
     Raises FileNotFoundError for a path that is not there.
     """
-    return refusals(build(from_paths(paths)))
+    return refusals(build(from_paths(paths), external=external, passthrough=passthrough))
 
 
-def check_loaded(packages: frozenset[str]) -> list[Problem]:
+def check_loaded(
+    packages: frozenset[str], *, external: Iterable[str] = (), passthrough: Iterable[str] = ()
+) -> list[Problem]:
     """Everything that is refused in the loaded modules of these top-level packages."""
-    return refusals(build(from_loaded(packages)))
+    return refusals(build(from_loaded(packages), external=external, passthrough=passthrough))
 
 
 def _of_functions(model: Model, functions: Iterable[Function]) -> list[Problem]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from semel.compiler.model import Call, Function, Model, together
 
-from .paths import keyed, name_of, reached, same_callee, same_passes
+from .paths import keyed, name_of, named, reached, same_callee, same_passes
 from .problem import Problem
 
 RULE = "helper-called-twice"
@@ -48,8 +48,7 @@ def _problem(model: Model, function: Function, later: Call, target: str, earlier
     step = ""
     if below is not None:
         holder, made = below
-        label = f'"{made.label}"' if made.label is not None else "a step"
-        step = f" (the step {label} of {name_of(holder)}, for one)"
+        step = f" ({named(made)} of {name_of(holder)}, for one)"
     through = f" through {later.foreign}" if later.how == "callback" and later.foreign else ""
     message = (
         f"{name_of(callee)} holds steps{step} and is called {_times(len(earlier) + 1)}{through} in "

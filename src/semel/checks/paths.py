@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from semel.compiler.model import Call, Function, Loop, Model
+from semel.compiler.model import Call, Function, Loop, Model, Step
 
 #: Where a call's path goes: the step whose lambda it stands in, the number of loops round it, and the segment.
 Key = tuple[int | None, int, str]
@@ -55,3 +55,10 @@ def name_of(function: Function) -> str:
     if function.kind == "lambda":
         return f"the lambda on line {function.place.line}"
     return function.qualname.replace(".<locals>", "")
+
+
+def named(step: Step | Call) -> str:
+    """A step, or a call that is one by itself, as a message names it."""
+    if isinstance(step, Step):
+        return f'the step "{step.label}"' if step.label is not None else "a step"
+    return f"the call of {step.operation.name}" if step.operation is not None else f"the call of {step.callee}"

@@ -11,6 +11,7 @@ import click
 from .application import app_option, app_target, source_of
 from .group import DONE, NO
 from .output import console, print_json
+from .sources import program
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -31,18 +32,19 @@ def command(ctx: click.Context, paths: tuple[Path, ...], as_json: bool, target: 
 
     Exits with 1 if there are problems.
     """
-    from semel.checks import as_dict, check_paths
+    from semel.checks import as_dict, refusals
 
-    looked_at = paths or _sources(target)
-    problems = check_paths(looked_at)
+    looked_at = paths or sources_of_app(target)
+    problems = refusals(program(looked_at))
     if as_json:
         print_json({"problems": [as_dict(problem) for problem in problems]})
     else:
-        _print(problems, looked_at)
+        print_problems(problems, looked_at)
     ctx.exit(NO if problems else DONE)
 
 
-def _sources(target: str | None) -> Sequence[Path]:
+def sources_of_app(target: str | None) -> Sequence[Path]:
+    """The source of the app's package and of those that the project names; without an app, the current folder."""
     from semel.config import load
 
     settings = load()
@@ -60,7 +62,8 @@ def _sources(target: str | None) -> Sequence[Path]:
     return found
 
 
-def _print(problems: Sequence[Problem], paths: Sequence[Path]) -> None:
+def print_problems(problems: Sequence[Problem], paths: Sequence[Path], what: str = "problem") -> None:
+    """Each with its source lines and the corrected code, then how many there are."""
     from rich.text import Text
 
     from semel.checks import render
@@ -73,11 +76,11 @@ def _print(problems: Sequence[Problem], paths: Sequence[Path]) -> None:
     if problems:
         files = len({problem.place.file for problem in problems})
         out.print(
-            Text(f"{_count(len(problems), 'problem')} in {_count(files, 'file')} of {where}", "bold red"),
+            Text(f"{_count(len(problems), what)} in {_count(files, 'file')} of {where}", "bold red"),
             soft_wrap=True,
         )
     else:
-        out.print(Text(f"✓ no problems in {where}", "green"), soft_wrap=True)
+        out.print(Text(f"✓ no {what}s in {where}", "green"), soft_wrap=True)
 
 
 def _coloured(text: str) -> Text:

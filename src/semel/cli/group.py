@@ -10,7 +10,21 @@ import click
 from semel import __version__
 from semel.errors import ConfigurationError, RegistrationError, SemelError, StoreError
 
-_COMMANDS = ("demo", "check", "explain", "dev", "worker", "runs", "show", "retry", "forget", "migrate", "purge")
+_COMMANDS = (
+    "demo",
+    "check",
+    "lint",
+    "model",
+    "explain",
+    "dev",
+    "worker",
+    "runs",
+    "show",
+    "retry",
+    "forget",
+    "migrate",
+    "purge",
+)
 
 DONE, NO, USAGE, DATABASE = 0, 1, 2, 3
 

@@ -6,11 +6,11 @@ import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from semel.codec import Codec, Exchange
 from semel.engine.outcomes import CANCELLED
 from semel.errors import SemelError
 
 if TYPE_CHECKING:
-    from semel.codec import Codec
     from semel.store.interface import Record
 
 _LENGTH = 100  # characters of a value
@@ -35,7 +35,8 @@ def value_text(codec: Codec, data: bytes | None) -> str:
     if data is None:
         return "None"
     try:
-        return shortened(_short_repr().repr(codec.decode(data)))
+        value = codec.decode(data)
+        return value.told() if isinstance(value, Exchange) else shortened(_short_repr().repr(value))
     except Exception as error:  # a user's own class may do anything when it is made or shown
         return unreadable(error)
 

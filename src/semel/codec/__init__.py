@@ -9,6 +9,7 @@ from __future__ import annotations
 from .codec import Codec
 from .discretion import RecordedCause, discreet
 from .errors import NotEncodable
+from .exchange import Answer, AnswerTooLarge, Exchange
 from .failures import failure_traceback
 from .format import MAX_BYTES, MAX_DEPTH
 from .kinds.http_parts import without_userinfo
@@ -17,7 +18,10 @@ from .registry import TypeRegistry
 __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
+    "Answer",
+    "AnswerTooLarge",
     "Codec",
+    "Exchange",
     "NotEncodable",
     "RecordedCause",
     "TypeRegistry",

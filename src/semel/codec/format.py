@@ -46,6 +46,8 @@ FLAG: Final = 11
 MSGSPEC_UNSET: Final = 12
 #: An exception's class as a value: some of the standard library's exceptions have one among their arguments.
 EXCEPTION_CLASS: Final = 13
+#: An exchange with another system, see exchange.py: MessagePack in MessagePack.
+EXCHANGE: Final = 14
 
 TUPLE: Final = 32
 SET: Final = 33

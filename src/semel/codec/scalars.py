@@ -19,6 +19,7 @@ from msgspec.msgpack import Ext
 
 from . import format as f
 from .errors import Misfit, NotEncodable
+from .exchange import Exchange, read_exchange, write_exchange
 
 _PATHS = (pathlib.PosixPath, pathlib.WindowsPath, pathlib.PurePosixPath, pathlib.PureWindowsPath)
 _PATH_LETTERS: dict[type[pathlib.PurePath], str] = dict(zip(_PATHS, "PWpw", strict=True))
@@ -130,6 +131,7 @@ WRITERS: dict[type, Callable[..., object]] = {
     dt.timedelta: write_timedelta,
     **dict.fromkeys(_PATHS, write_path),
     type(msgspec.UNSET): write_msgspec_unset,
+    Exchange: lambda value: Ext(f.EXCHANGE, write_exchange(value)),
 }
 
 
@@ -200,4 +202,5 @@ READERS: dict[int, Callable[[bytes], object]] = {
     f.TIMEDELTA: read_timedelta,
     f.PATH: read_path,
     f.MSGSPEC_UNSET: lambda data: msgspec.UNSET,
+    f.EXCHANGE: read_exchange,
 }

@@ -10,21 +10,32 @@ from __future__ import annotations
 from . import loops as _loops  # fills the hidden variables of the twins
 from .entry import check_compiles, enter, intrinsic, step_call
 from .explain import explain_uncompiled
+from .operation import operation_name
 from .packages import add_package, user_packages
-from .path import Execution, Key, Path, current, pass_name
+from .path import Execution, Key, Origin, Path, current, pass_name
 from .source import preload
+from .targets import loop_round
+from .where import begins_step, called_twice, is_step_begun, leads, place
 
 __all__ = [
     "Execution",
     "Key",
+    "Origin",
     "Path",
     "add_package",
+    "begins_step",
+    "called_twice",
     "check_compiles",
     "current",
     "enter",
     "explain_uncompiled",
     "intrinsic",
+    "is_step_begun",
+    "leads",
+    "loop_round",
+    "operation_name",
     "pass_name",
+    "place",
     "preload",
     "step_call",
     "user_packages",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_COROUTINE
 from types import FunctionType, MethodType
 from typing import Any
 
+from .chain import called_from, told_apart
 from .path import Path
 from .twins import Template, segment
 
@@ -13,34 +15,59 @@ from .twins import Template, segment
 class Known:
     """A function that is called often: its twin, segment and what it wraps, found by the function itself.
 
-    ``twin`` is None for a leaf, which is called as it is.
+    ``twin`` is None for a leaf, which is called as it is. ``later`` says that a call of it may run when its caller has
+    gone on.
     """
 
-    __slots__ = ("defaults", "name", "twin", "wrapped")
+    __slots__ = ("defaults", "later", "name", "twin", "wrapped")
 
     def __init__(self, function: FunctionType, template: Template) -> None:
         self.twin = template.twin(function) if template.code is not None else None
         self.name = segment(function.__qualname__)
         self.wrapped: object = function.__dict__.get("__wrapped__")
         self.defaults = function.__defaults__
+        self.later = may_run_later(function)
 
+
+def may_run_later(function: FunctionType) -> bool:
+    """Whether it is a coroutine function or a generator function, whose calls run when somebody lets them."""
+    return bool(function.__code__.co_flags & _LATER)
+
+
+_LATER = CO_COROUTINE | CO_GENERATOR | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE
 
 #: Functions of modules and classes, which live as long as the process. Those made by functions are not kept.
 known: dict[object, Known] = {}
 
 
-def bound(parent: Path, function: FunctionType, passes: tuple[object, ...], template: Template) -> Any:
-    """A user function as it is called from ``parent``."""
+def bound(
+    parent: Path, function: FunctionType, passes: tuple[object, ...], template: Template, awaited: bool = True
+) -> Any:
+    """A user function as it is called from ``parent``; ``awaited`` says that nothing goes on beside it."""
     twin = _twin(function, template)
-    return function if twin is None else MethodType(twin, child(parent, function, passes))
+    return function if twin is None else MethodType(twin, _called(parent, function, passes, awaited))
 
 
 def bound_method(
-    parent: Path, function: FunctionType, owner: object, passes: tuple[object, ...], template: Template
+    parent: Path,
+    function: FunctionType,
+    owner: object,
+    passes: tuple[object, ...],
+    template: Template,
+    awaited: bool = True,
 ) -> Any:
     """A user function with its first argument, as it is called from ``parent``."""
     twin = _twin(function, template)
-    return MethodType(function, owner) if twin is None else partial(twin, child(parent, function, passes), owner)
+    if twin is None:
+        return MethodType(function, owner)
+    return partial(twin, _called(parent, function, passes, awaited), owner)
+
+
+def _called(parent: Path, function: FunctionType, passes: tuple[object, ...], awaited: bool) -> Path:
+    made = child(parent, function, passes)
+    if not awaited and may_run_later(function):
+        told_apart(made)
+    return made
 
 
 def _twin(function: FunctionType, template: Template) -> FunctionType | None:
@@ -56,7 +83,9 @@ def child(parent: Path, function: FunctionType, passes: tuple[object, ...]) -> P
     """The path of a user function called from ``parent``: a wrapper and what it wraps are one segment."""
     wrapped = function.__dict__.get("__wrapped__")
     name = "" if parent.wrapped is not None and _in_chain(function, parent.wrapped) else segment(function.__qualname__)
-    return Path(parent, passes, name, parent.execution, wrapped)
+    made = Path(parent, passes, name, parent.execution, wrapped)
+    called_from(made, parent)
+    return made
 
 
 def _in_chain(function: FunctionType, wrapped: object) -> bool:

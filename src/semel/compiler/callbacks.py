@@ -14,9 +14,12 @@ from inspect import CO_COROUTINE
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
+from .carried import carried
+from .chain import aside, told_apart
 from .path import Path, current
 from .site import Passes, Site
-from .twins import template_of
+from .twins import intrinsics, template_of
+from .unrepeatable import reader_of
 
 #: ``bind(parent, function, passes)`` gives the twin of a function called from ``parent``.
 Bind = Callable[[Path, Any, tuple[object, ...]], Any]
@@ -35,6 +38,8 @@ def has_twin(function: Any) -> bool:
     """Whether a function or bound method could reach a step: user code, or a foreign wrapper round user code."""
     if type(function) is MethodType:
         function = function.__func__
+    if function in intrinsics:
+        return True
     while type(function) is FunctionType:
         template = template_of(function)
         if template is not None:
@@ -47,8 +52,9 @@ def counted(bind: Bind, site: Site, function: Any) -> Any:
     """A callback whose runs are passes of the site."""
     function = original_of(function)
     if not has_twin(function):
-        return function
+        return bind(aside(site.path), function, ()) if reader_of(function) is not None else function
     if site.passes is None:
+        told_apart(site.path)
         site.passes = Passes(site.path.name)
     return numbered(bind, site.path, site.passes, function)
 
@@ -69,11 +75,17 @@ def transparent(bind: Bind, site: Site, function: Any) -> Any:
     """A callback that runs with the path as if it were called where the site is."""
     function = original_of(function)
     parent = site.path.parent
-    if parent is None or not has_twin(function):
+    if parent is None:
         return function
+    if not has_twin(function):
+        if reader_of(function) is not None:
+            return bind(aside(site.path), function, ())
+        inner = bind(parent, function, site.path.passes)
+        return carried(inner.path, inner) if type(inner) is Site else function
+    parent = aside(site.path)
 
     def call() -> Any:
-        return bind(parent, function, site.path.passes)
+        return bind(parent, function, ())
 
     if _is_async(function):
         return _async_callback(parent.execution, function, call)
@@ -84,8 +96,14 @@ def by_item(bind: Bind, site: Site, function: Any) -> Any:
     """A callback that takes the number of its pass as its first argument."""
     function = original_of(function)
     parent = site.path
+    told_apart(parent)
     if not has_twin(function):
-        return lambda number, *args: function(*args)
+
+        def foreign(number: int, /, *args: Any) -> Any:
+            inner = bind(parent, function, (number,))
+            return (carried(inner.path, inner) if type(inner) is Site else inner)(*args)
+
+        return foreign
 
     def run(number: int, /, *args: Any) -> Any:
         return _sync_callback(parent.execution, function, lambda: bind(parent, function, (number,)), _nothing)(*args)

@@ -73,7 +73,7 @@ class CallTransformer(ast.NodeTransformer):
         if untouched:
             self.generic_visit(node)
             return hidden.helper(hidden.UNHIDDEN, [node], node) if sees_locals else node
-        at = _call_position(node)
+        at = call_position(node)
         function: ast.expr = self.visit(node.func)
         framed = bool(self._framed) or self._is_surely_user(node.func)
         name = (hidden.FRAMED_AWAITED if awaited else hidden.FRAMED) if framed else None
@@ -186,7 +186,7 @@ def _matters(argument: ast.expr) -> bool:
     return any(isinstance(child, _RUNS_CODE) for child in ast.walk(argument))
 
 
-def _call_position(node: ast.Call) -> ast.AST:
+def call_position(node: ast.Call) -> ast.expr:
     """Where the interpreter places a call: one of a method on a line of its own begins at the method's name."""
     function = node.func
     if not isinstance(function, ast.Attribute) or node.lineno == function.end_lineno:

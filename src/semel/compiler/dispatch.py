@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from inspect import CO_COROUTINE
-from types import BuiltinFunctionType, FunctionType, MethodType
+from inspect import CO_COROUTINE, unwrap
+from types import BuiltinFunctionType, CoroutineType, FunctionType, MethodType
 from typing import Any
 
 from . import callbacks, hidden
 from .bind import bound, bound_method, known
 from .callbacks import original_of, rewrapped
+from .chain import told_apart
 from .construct import constructor
+from .external import caches, external_call, has_patterns, is_external
+from .factories import filling
 from .packages import is_user_class
 from .path import Path, current
 from .pure import CONTAINERS, PURE_OBJECTS, keeps_functions
 from .site import Framed, Site, argument, keywords, site, starred
 from .special import special_of
 from .twins import cells, intrinsics, segment, template_of, templates
+from .unrepeatable import reader_of
+from .where import carrier
 
 Passes = tuple[object, ...]
 
@@ -26,6 +32,7 @@ Passes = tuple[object, ...]
 def _caller(awaited: bool, framed: bool) -> Callable[..., Any]:
     """The helper for one way to call. What is asked most is answered here, without another call."""
     find, find_template, make, method, plain = known.get, templates.get, Path, MethodType, CONTAINERS - {list}
+    frame = sys._getframe
 
     def call(path: Path, callee: Any, *passes: object) -> Any:
         kind = type(callee)
@@ -36,10 +43,17 @@ def _caller(awaited: bool, framed: bool) -> Callable[..., Any]:
                 if twin is None:
                     return callee
                 if path.wrapped is None and entry.defaults is callee.__defaults__:
-                    return method(twin, make(path, passes, entry.name, path.execution, entry.wrapped))
+                    made = make(path, passes, entry.name, path.execution, entry.wrapped)
+                    at = frame(1)
+                    made.called_in, made.called_at = at.f_code, at.f_lasti
+                    if entry.later and not awaited:
+                        told_apart(made)
+                    return method(twin, made)
             template = find_template(id(callee.__code__))
             if template is not None:
-                return bound(path, callee, passes, template)
+                at = frame(1)
+                path.at = (at.f_code, at.f_lasti)
+                return bound(path, callee, passes, template, awaited)
         elif kind is BuiltinFunctionType:
             owner = type(callee.__self__)
             if owner in plain or (owner is list and callee.__name__ != "sort"):
@@ -50,7 +64,14 @@ def _caller(awaited: bool, framed: bool) -> Callable[..., Any]:
                 twin = entry.twin
                 if twin is None:
                     return callee
-                return partial(twin, make(path, passes, entry.name, path.execution, entry.wrapped), callee.__self__)
+                made = make(path, passes, entry.name, path.execution, entry.wrapped)
+                at = frame(1)
+                made.called_in, made.called_at = at.f_code, at.f_lasti
+                if entry.later and not awaited:
+                    told_apart(made)
+                return partial(twin, made, callee.__self__)
+        at = frame(1)
+        path.at = (at.f_code, at.f_lasti)
         made = resolve(path, callee, passes, awaited)
         return Framed(made) if framed and type(made) is Site else made
 
@@ -59,6 +80,9 @@ def _caller(awaited: bool, framed: bool) -> Callable[..., Any]:
 
 def resolve(path: Path, callee: Any, passes: Passes, awaited: bool = False) -> Any:
     """What is called in place of ``callee``, from the function at ``path``."""
+    reader = reader_of(callee)
+    if reader is not None:
+        return reader(path, callee, passes)
     kind = type(callee)
     if kind is FunctionType:
         return _function(path, callee, passes, awaited)
@@ -94,12 +118,15 @@ def _function(path: Path, callee: FunctionType, passes: Passes, awaited: bool) -
         return resolve(path, callee, passes, awaited)
     template = template_of(callee)
     if template is not None:
-        return bound(path, callee, passes, template)
+        return bound(path, callee, passes, template, awaited)
     return _foreign(path, callee, passes, awaited)
 
 
 def _method(path: Path, callee: MethodType, passes: Passes, awaited: bool) -> Any:
     function = original_of(callee.__func__)
+    handler = intrinsics.get(function)
+    if handler is not None:
+        return handler(path, passes, awaited, callee.__self__)
     if type(function) is not FunctionType:
         special = special_of(function)
         if special is not None:
@@ -108,7 +135,7 @@ def _method(path: Path, callee: MethodType, passes: Passes, awaited: bool) -> An
         return callee if inner is function else _partial(inner, partial(function, callee.__self__))
     template = template_of(function)
     if template is not None:
-        return bound_method(path, function, callee.__self__, passes, template)
+        return bound_method(path, function, callee.__self__, passes, template, awaited)
     return _foreign(path, function, passes, awaited, callee.__self__)
 
 
@@ -117,30 +144,39 @@ def _foreign(path: Path, function: FunctionType, passes: Passes, awaited: bool, 
     kind = _kinds.get(function) or _kind_of(function)
     if kind.special is not None:
         return kind.special(path, function, passes, owner)
+    if kind.external or (kind.perhaps and is_external(function, owner)):
+        return external_call(function, path, passes, awaited, *owner)
     at = Path(path, passes, kind.name, path.execution)
+    at.callee = (function, owner)
     if kind.wraps:
         wrapped = _wrapper(path, at, function, owner)
         if wrapped is not None:
             return wrapped
     if kind.is_async and not awaited:
         return site(at, counted, _in_site, at, function, *owner)
+    if kind.wraps_async and not awaited:
+        return site(at, counted, _perhaps_in_site, at, function, *owner)
     return site(at, None if kind.keeps else counted, function, *owner)
 
 
 class _Foreign:
     """What does not change about a foreign function."""
 
-    __slots__ = ("is_async", "keeps", "name", "special", "wraps")
+    __slots__ = ("external", "is_async", "keeps", "name", "perhaps", "special", "wraps", "wraps_async")
 
     def __init__(self, function: FunctionType) -> None:
         self.special = special_of(function)
+        self.external = is_external(function)
+        self.perhaps = has_patterns() and not self.external  # by the class of what it is called on
         self.name = segment(function.__qualname__)
         self.wraps = "__wrapped__" in function.__dict__
         self.keeps = keeps_functions(function)
         self.is_async = bool(function.__code__.co_flags & CO_COROUTINE)
+        self.wraps_async = self.wraps and not self.is_async and _wraps_coroutine(function)
 
 
 _kinds: dict[object, _Foreign] = {}
+caches.append(_kinds)
 
 
 def _kind_of(function: FunctionType) -> _Foreign:
@@ -178,6 +214,17 @@ async def _in_site(path: Path, function: Any, *args: Any, **kwargs: Any) -> Any:
         current.set(before)
 
 
+def _perhaps_in_site(path: Path, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same of a plain function round a coroutine function: the coroutine that it gives is looked at."""
+    made = function(*args, **kwargs)
+    return _in_site(path, lambda: made) if type(made) is CoroutineType else made
+
+
+def _wraps_coroutine(function: Any) -> bool:
+    code = getattr(unwrap(function), "__code__", None)
+    return code is not None and bool(code.co_flags & CO_COROUTINE)
+
+
 def _builtin(path: Path, callee: Any, passes: Passes) -> Any:
     if id(callee) in PURE_OBJECTS:
         return callee
@@ -190,6 +237,12 @@ def _builtin(path: Path, callee: Any, passes: Passes) -> Any:
 def _class(path: Path, callee: type, passes: Passes) -> Any:
     if callee.__module__ == "builtins" and callee is not map and callee is not filter:
         return callee
+    made = _maker(path, callee, passes)
+    fill = filling(path, callee, passes, resolve) if is_user_class(callee) else None
+    return made if fill is None else fill(made)
+
+
+def _maker(path: Path, callee: type, passes: Passes) -> Any:
     if type(callee).__call__ is not type.__call__:
         return callee if is_user_class(callee) else _site(path, callee, passes, callee.__qualname__)
     made = constructor(path, callee, passes, resolve)
@@ -234,11 +287,15 @@ def _generic(make: Any, alias: Any, /, *args: Any, **kwargs: Any) -> Any:
     return made
 
 
-def _site(path: Path, callee: Any, passes: Passes, name: str) -> Site:
+def _site(path: Path, callee: Any, passes: Passes, name: str) -> Any:
+    if has_patterns() and not isinstance(callee, type) and is_external(callee):
+        return external_call(callee, path, passes, False)
     at = Path(path, passes, segment(name), path.execution)
+    at.callee = (callee, ())
     return site(at, None if keeps_functions(callee) else counted, callee)
 
 
+carrier(_in_site.__code__)
 counted = partial(callbacks.counted, resolve)
 
 cells[hidden.CALL].cell_contents = _caller(awaited=False, framed=False)

@@ -44,8 +44,11 @@ def step_call(path: Path, step: Any) -> Any:
     return resolve(path, step, ())
 
 
-def intrinsic(function: Callable[..., Any], handler: Callable[[Path, tuple[object, ...], bool], Any]) -> None:
-    """Makes calls of ``function`` in a twin calls of ``handler(path, passes, awaited)``."""
+def intrinsic(function: Callable[..., Any], handler: Callable[..., Any]) -> None:
+    """Makes calls of ``function`` in a twin calls of ``handler(path, passes, awaited)``.
+
+    A method's handler is given the object that it is called on as well.
+    """
     intrinsics[function] = handler
 
 

@@ -8,22 +8,34 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from types import FunctionType, GeneratorType
 from typing import Any
 
 from . import hidden
 from .bind import bound_method
+from .carried import (
+    CarriedAsyncIterator,
+    CarriedAsyncManager,
+    CarriedIterator,
+    CarriedManager,
+    may_leave,
+    may_leave_managed,
+    site_of,
+)
 from .naming import Key
 from .path import Path
-from .twins import cells, template_of
+from .targets import here
+from .twins import cells, is_twin_code, template_of
 
-_PLAIN = frozenset(
-    {list, tuple, dict, str, range, GeneratorType, enumerate, zip, map, type({}.items()), type({}.values())}
-)
+_PLAIN = frozenset({list, tuple, dict, str, range, enumerate, zip, type({}.items()), type({}.values())})
 
 
-def numbered(path: Path, items: Any, *passes: object) -> Any:
-    """The items of a loop with their passes: numbers, or the elements of a set, or the keys of ``each``."""
+def numbered(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
+    """The items of a loop with their passes: numbers, or the elements of a set, or the keys of ``each``.
+
+    ``made_here``, here as below, says that a call makes the items right there: what using them does belongs to it.
+    """
     kind = type(items)
     if kind in _PLAIN:
         return enumerate(items)
@@ -32,23 +44,25 @@ def numbered(path: Path, items: Any, *passes: object) -> Any:
     named = getattr(kind, "__semel_passes__", None)
     if named is not None:
         return named(items)
-    return enumerate(iterated(path, items, *passes))
+    return enumerate(iterated(path, items, *passes, made_here=made_here))
 
 
-def iterated(path: Path, items: Any, *passes: object) -> Any:
+def iterated(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
     """The items of a loop; a user-made iterator runs as a twin."""
     kind = type(items)
-    if kind in _PLAIN:
+    if kind in _PLAIN or (kind is GeneratorType and is_twin_code(items.gi_code)):
         return items
     made = _special(path, items, "__iter__", passes)
     iterator = items if made is None else made()
     if made is None and not hasattr(kind, "__next__"):
         if type(getattr(kind, "__iter__", None)) is not FunctionType:
             return items
+        if may_leave(items):
+            return CarriedIterator(site_of(path, items, passes, made_here), items)
         iterator = iter(items)
     if _has_twin(iterator, "__next__"):
         return _Twins(path, iterator, "__next__", passes)
-    return iterator
+    return CarriedIterator(site_of(path, iterator, passes, made_here), iterator) if may_leave(iterator) else iterator
 
 
 class _Twins:
@@ -81,15 +95,17 @@ class _Twins:
         return self._next()
 
 
-def numbered_async(path: Path, items: Any, *passes: object) -> Any:
+def numbered_async(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
     """The items of an ``async for`` with their passes."""
-    return _AsyncNumbered(aiter(iterated_async(path, items, *passes)))
+    return _AsyncNumbered(aiter(iterated_async(path, items, *passes, made_here=made_here)))
 
 
-def iterated_async(path: Path, items: Any, *passes: object) -> Any:
+def iterated_async(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
     """The items of an ``async for``; a user-made iterator runs as a twin."""
     made = _special(path, items, "__aiter__", passes)
     iterator = items if made is None else made()
+    if made is None and may_leave(items):
+        return CarriedAsyncIterator(site_of(path, items, passes, made_here), items)
     if made is None and type(getattr(type(items), "__aiter__", None)) is FunctionType:
         iterator = aiter(items)
     if _has_twin(iterator, "__anext__"):
@@ -145,14 +161,20 @@ class OnStack:
         return self._managed.__aexit__(*error)
 
 
-def entered(path: Path, manager: Any, *passes: object) -> Any:
+def entered(path: Path, manager: Any, *passes: object, made_here: bool = True) -> Any:
     """The context manager of a ``with``; a user-made one runs as a twin."""
-    return _managed(path, manager, passes, _Manager, "__enter__", "__exit__")
+    managed = _managed(path, manager, passes, _Manager, "__enter__", "__exit__")
+    if managed is manager and may_leave_managed(manager) and hasattr(type(manager), "__enter__"):
+        return CarriedManager(site_of(path, manager, passes, made_here), manager)
+    return managed
 
 
-def entered_async(path: Path, manager: Any, *passes: object) -> Any:
+def entered_async(path: Path, manager: Any, *passes: object, made_here: bool = True) -> Any:
     """The context manager of an ``async with``; a user-made one runs as a twin."""
-    return _managed(path, manager, passes, _AsyncManager, "__aenter__", "__aexit__")
+    managed = _managed(path, manager, passes, _AsyncManager, "__aenter__", "__aexit__")
+    if managed is manager and may_leave_managed(manager) and hasattr(type(manager), "__aenter__"):
+        return CarriedAsyncManager(site_of(path, manager, passes, made_here), manager)
+    return managed
 
 
 def _managed(
@@ -182,6 +204,9 @@ def _special(path: Path, value: Any, name: str, passes: tuple[object, ...]) -> C
     template = template_of(method)
     if template is None:
         return None
+    origin = here()
+    if origin is not None:
+        path.at = origin
     twin: Callable[..., Any] = bound_method(path, method, value, passes, template)
     return twin
 
@@ -204,3 +229,5 @@ cells[hidden.ITERATED_ASYNC].cell_contents = iterated_async
 cells[hidden.ENTERED].cell_contents = entered
 cells[hidden.ENTERED_ASYNC].cell_contents = entered_async
 cells[hidden.UNHIDDEN].cell_contents = unhidden
+for _name, _kept in hidden.KEPT.items():
+    cells[_kept].cell_contents = partial(cells[_name].cell_contents, made_here=False)

@@ -7,10 +7,34 @@ enclose the call in the function it comes from. The text is rendered only when a
 from __future__ import annotations
 
 import contextvars
+from types import CodeType
 from typing import Protocol
 
 from .naming import Key as Key
 from .naming import pass_name as pass_name
+
+#: A call: the code that it stands in, and the offset of its instruction.
+Origin = tuple[CodeType, int]
+
+
+class Values(Protocol):
+    """Where what a body reads comes from, so that a later attempt reads the same (rule A5)."""
+
+    def number(self, name: str) -> int:
+        """How often this name was asked for before, in this execution."""
+        ...
+
+    def derived(self, name: str, size: int) -> bytes:
+        """So many bytes for this name, the same at each attempt, that nobody can foretell."""
+        ...
+
+    def moment(self) -> float:
+        """The time that the flow of the caller has come to; seconds since the epoch."""
+        ...
+
+    def watch(self, origin: Origin | None) -> float:
+        """The same, for a read of the time at this call: raises where the program seems to wait for it to pass."""
+        ...
 
 
 class Execution(Protocol):
@@ -24,6 +48,11 @@ class Execution(Protocol):
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Runs ``call(*args, **kwargs)``, a compiled function that foreign code calls back, in a flow of its own."""
 
+    @property
+    def values(self) -> Values:
+        """What the unrepeatable values are derived from."""
+        ...
+
 
 class Path:
     """One segment of a path. ``passes`` are those of the loops round the call, in the function that ``parent`` names.
@@ -32,9 +61,23 @@ class Path:
     segment of its own. Such a call is a ``Path`` with an empty name, which holds only the passes round it.
 
     ``in_step`` says that the path leads through a step: whatever happens there is part of that step.
+
+    ``callee`` is there at a site only: the foreign callable and what it is bound to, for the name of an automatic step.
+
+    For the names of values that are read (rule A5), and only there where one was needed: ``called_in`` and
+    ``called_at`` are the call that made this segment, ``at`` the latest call that the segment's own function has made,
+    and ``known_as`` the name.
     """
 
-    __slots__ = ("execution", "in_step", "name", "parent", "passes", "wrapped")
+    __slots__ = (
+        *("at", "called_at", "called_in", "callee", "execution", "in_step", "known_as", "name", "parent", "passes"),
+        "wrapped",
+    )
+    at: Origin
+    called_at: int
+    called_in: CodeType
+    known_as: str
+    callee: tuple[object, tuple[object, ...]]
 
     def __init__(
         self,

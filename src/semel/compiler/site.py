@@ -10,13 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 from semel.errors import NotAllowedHere
 
+from .chain import called_from
 from .naming import NamedPass
 from .path import Path, current
+from .unrepeatable import reader_of
 
 
 class Passes:
@@ -85,6 +87,8 @@ def site(path: Path, callback: Callable[[Site, Any], Any] | None, callee: Any, *
     made.path = path
     made.callback = callback
     made.passes = None
+    if path.parent is not None:
+        called_from(path, path.parent)
     current.set(path)
     return made
 
@@ -107,8 +111,10 @@ def argument(callee: Any, value: Any, _: None = None) -> Any:
     """A direct argument of a call; at a site, a user function's callback in its place."""
     if type(callee) is Site:
         current.set(callee.path)
-        if callee.callback is not None and type(value) in _FUNCTIONS:
-            return _substitute(callee, callee.callback, value)
+        if callee.callback is not None:
+            kind = type(value)
+            if kind in _FUNCTIONS or (kind is BuiltinFunctionType and reader_of(value) is not None):
+                return _substitute(callee, callee.callback, value)
     return value
 
 

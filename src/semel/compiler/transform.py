@@ -73,6 +73,7 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
 
     def _for(self, node: ast.For | ast.AsyncFor, numbered: str, iterated: str) -> ast.stmt:
         plain = self._is_plain_iterable(node.iter)
+        numbered, iterated = _helper(numbered, node.iter), _helper(iterated, node.iter)
         iterable: ast.expr = self.visit(node.iter)
         counter = self._counter()
         self._passes.append(counter)
@@ -132,6 +133,7 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
         generators: list[ast.comprehension] = node.generators
         outer = list(self._passes)
         plain = [self._is_plain_iterable(generator.iter) for generator in generators]
+        given = [generator.iter for generator in generators]
         self._framed += 1
         generators[0].iter = self.visit(generators[0].iter)
         frozen = [self._fresh("q") for _ in outer] if late else outer
@@ -154,13 +156,20 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
         self._framed -= 1
         for index, generator in enumerate(generators):
             passes = enclosing[index] if index else outer
-            self._number(generator, counters[index], passes, used=used, plain=plain[index])
+            self._number(generator, given[index], counters[index], passes, used=used, plain=plain[index])
         if late and used and outer:
             self._freeze(generators, outer, frozen)
         return node  # type: ignore[no-any-return]
 
     def _number(
-        self, generator: ast.comprehension, counter: str, passes: list[str], *, used: bool, plain: bool
+        self,
+        generator: ast.comprehension,
+        given: ast.expr,
+        counter: str,
+        passes: list[str],
+        *,
+        used: bool,
+        plain: bool,
     ) -> None:
         iterable = generator.iter
         if used:
@@ -171,7 +180,7 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
         else:
             name = hidden.ITERATED_ASYNC if generator.is_async else hidden.ITERATED
             self.emitted += 1
-        generator.iter = with_path(name, iterable, passes, iterable)
+        generator.iter = with_path(_helper(name, given), iterable, passes, iterable)
 
     def _freeze(self, generators: list[ast.comprehension], outer: list[str], frozen: list[str]) -> None:
         """A generator expression runs later, when the loops round it have gone on: it keeps the passes of then."""
@@ -192,8 +201,9 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
 
     def _with(self, node: ast.With | ast.AsyncWith, name: str) -> ast.stmt:
         for item in node.items:
+            named = _helper(name, item.context_expr)
             manager: ast.expr = self.visit(item.context_expr)
-            item.context_expr = with_path(name, manager, self._passes, manager)
+            item.context_expr = with_path(named, manager, self._passes, manager)
             self.emitted += 1
             if item.optional_vars is not None:
                 item.optional_vars = self.visit(item.optional_vars)
@@ -250,6 +260,11 @@ class _Transformer(CallTransformer, ast.NodeTransformer):
 
     def visit_TypeAlias(self, node: ast.stmt) -> ast.stmt:
         return node
+
+
+def _helper(name: str, given: ast.expr) -> str:
+    """The helper for an iterable or a manager, by whether a call makes it right there."""
+    return name if isinstance(given, ast.Call | ast.Await) else hidden.KEPT[name]
 
 
 def _first_line(statement: ast.stmt) -> ast.AST:

@@ -15,6 +15,7 @@ from . import hidden
 from .build import compile_node, same_code
 from .packages import is_user_class, is_user_function
 from .source import Found, SourceFile, keep, versions_of
+from .targets import note
 from .transform import transform
 
 #: The hidden variables of every twin, filled by the modules that define what they hold.
@@ -70,6 +71,7 @@ templates: dict[int, Template] = {}
 _without_source: dict[int, CodeType] = {}
 _twin_codes: dict[int, CodeType] = {}
 _names: dict[str, str] = {}
+_COMPREHENSIONS = frozenset({"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"})
 _lock = threading.RLock()
 
 
@@ -96,7 +98,7 @@ def template_of(function: FunctionType) -> Template | None:
     known = templates.get(id(code))
     if known is not None:
         return known
-    if id(code) in _without_source or not is_user_function(function):
+    if id(code) in _without_source or not is_user_function(function) or function in intrinsics:
         return None
     try:
         return _build(function)
@@ -146,9 +148,18 @@ def _build(function: FunctionType) -> Template:
         compiled = compile_node(file, found, node, code, hidden.HELPERS) if node is not None else None
         template = Template(code, compiled)
         if compiled is not None:
-            _twin_codes[id(compiled)] = compiled
+            _note_twin(compiled)
+            note(compiled, found.node)
         templates[id(code)] = template
         return template
+
+
+def _note_twin(code: CodeType) -> None:
+    """Keeps the code of a twin, and of the comprehensions in it, which may be functions of their own."""
+    _twin_codes[id(code)] = code
+    for part in code.co_consts:
+        if isinstance(part, CodeType) and part.co_name in _COMPREHENSIONS:
+            _note_twin(part)
 
 
 def _find(function: FunctionType) -> tuple[SourceFile, Found]:

@@ -24,6 +24,7 @@ from .execution import Execution
 from .flow import flow_of_context
 from .frames import told_briefly, user_traceback
 from .halt import Halt, Unwind
+from .moment import moment_of_flow
 
 log = logging.getLogger("semel")
 
@@ -73,6 +74,7 @@ def deliver(
     root = body.root(execution)
     path_token = current.set(root)
     flow_token = flow_of_context.set(execution.root_flow)
+    moment_token = moment_of_flow.set(execution.began_at)
     fault: BaseException | None = None
     value: object = None
     try:
@@ -83,6 +85,7 @@ def deliver(
         execution.over = True
         current.reset(path_token)
         flow_of_context.reset(flow_token)
+        moment_of_flow.reset(moment_token)
     if not execution.drain.idle:
         yield execution.drain
     if execution.halted is None and isinstance(fault, asyncio.CancelledError) and _cancelled_from_outside():

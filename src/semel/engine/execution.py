@@ -10,23 +10,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from inspect import isawaitable
-from types import FunctionType
 from typing import Any
 
 from semel.codec import Codec
-from semel.compiler import Path, step_call
+from semel.compiler import Path, begins_step
 from semel.errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
 from semel.store.interface import Note, NoteKind, Record
 
 from . import points
+from .alone import durable_alone, ended_alone, too_late
+from .automatic import Automatic
+from .derive import Values
 from .doubt import Doubt
 from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
 from .halt import Halt, Unwind
-from .labels import segment_of_label, wants_key
+from .labels import scope_and_step, segment_of_label
 from .live import Live, as_task
+from .moment import passed
 from .needs import Journal, Keys
-from .outcomes import CANCELLED, UNSEEN, Outcome, outcome_of_value
+from .outcomes import CANCELLED, Outcome
 from .replaying import Replay
 from .writes import write_again, written
 
@@ -37,7 +40,8 @@ _NOT_AWAITABLE = frozenset({type(None), bool, int, float, str, bytes, dict, list
 class Execution:
     """One delivery of one body. ``body`` is ``start@1``; ``records`` are those of earlier deliveries, by path.
 
-    ``doubtful`` says that an earlier delivery was cut off, so that a step may have been in flight without a record.
+    ``doubtful`` says that an earlier delivery was cut off, so that a step may have been in flight without a record;
+    ``began_at`` is when the first one was claimed.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class Execution:
         keys: Keys,
         journal: Journal,
         now: Callable[[], float],
+        began_at: float,
     ) -> None:
         self.run = run
         self.body = body
@@ -66,26 +71,22 @@ class Execution:
         self.now = now
         self.transaction: object = None
         self._records = records
-        self._replay = Replay(self, records)
+        self.replay = Replay(self, records)
         self._began = now()
-        self._keys = keys
+        self.keys = keys
         self._claimed: dict[str, object] = {}
+        self.automatic = Automatic(self, records)
         self._marked: set[Live] = set()
         self._mark: object = None
         self._doubt = Doubt(doubtful)
+        self.began_at = began_at
+        self.values = Values(self, keys, began_at)
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
 
     def once(self, parent: Path, passes: tuple[object, ...], awaited: bool, label: str, *rest: Any) -> Any:
         """One ``once`` of the user's program, reached over ``parent`` and ``passes``."""
-        if len(rest) == 1:
-            scope, step = None, rest[0]
-        elif len(rest) == 2:
-            scope, step = rest
-        else:
-            raise TypeError(
-                f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given"
-            )
+        scope, step = scope_and_step(label, rest)
         path = Path(parent, passes, segment_of_label(label), self)
         text = path.step()
         if self.halted is not None or self.over or self._claimed.setdefault(text, path) is not path:
@@ -93,12 +94,12 @@ class Execution:
         records = self._records
         if records:
             if text + CANCELLED in records:
-                return self._replay.until_cancelled(Live(text, path, label, scope, step, len(rest) == 2))
+                return self.replay.until_cancelled(Live(text, path, label, scope, step, len(rest) == 2))
             record = records.get(text)
             if record is not None:
-                return self._replay.give(text, record, step, awaited)
+                return self.replay.give(text, record, step, awaited)
         live = Live(text, path, label, scope, step, len(rest) == 2)
-        return self.run_awaited(live) if awaited else self._run(live)
+        return self.run_awaited(live) if awaited else self.run_here(live)
 
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """A compiled function that foreign code calls back: a flow of its own."""
@@ -114,13 +115,27 @@ class Execution:
 
     def unreached(self) -> list[str]:
         """The recorded steps that this attempt did not come to (rule W12)."""
-        return self._replay.unreached(self._claimed)
+        return self.replay.unreached(self._claimed)
 
     def halt(self, halt: Halt) -> Unwind:
         """Sets the halt (the first one stays) and gives what carries it out of the body."""
         if self.halted is None:
             self.halted = halt
         return Unwind(self.halted)
+
+    def is_step(self, path: Path) -> bool:
+        """Whether this is the path of a step that runs: what its lambda calls directly belongs to it (rule A7)."""
+        return path.parent is not None and self._claimed.get(path.step()) is path
+
+    def claim(self, text: str, path: Path, twice: Callable[[], ProgramError] | None = None) -> None:
+        """Claims the path of a step for the call at ``path``; raises what stands against it.
+
+        ``twice`` makes the error of a path that another call has.
+        """
+        if self.halted is not None or self.over or self._claimed.setdefault(text, path) is not path:
+            if twice is not None and self.halted is None and not self.over:
+                raise self.condemned(twice())
+            self._claim(text, path)
 
     def _claim(self, path: str, claimant: Path) -> None:
         if self.halted is not None:
@@ -159,21 +174,14 @@ class Execution:
             self.goes_on(live)
             if not self.journal.may_start():
                 raise self.halt(Halt("lease lost"))
-            call = step_call(live.path, live.step)
-            step = live.step
-            # That a function without parameters wants no key is told here: it is what is written most.
-            perhaps = live.scoped or type(step) is not FunctionType or step.__code__.co_argcount
-            if perhaps and wants_key(step, live.label, scoped=live.scoped):
-                key = self._keys.of_scope(live.label, live.scope) if live.scoped else self._keys.of_step(live.text)
-                live.started = self.now()
-                return lambda: call(key)
+            call = live.call(self)
             live.started = self.now()
-            return call  # type: ignore[no-any-return]
+            return call
         except BaseException:
             self.drain.leave(live)
             raise
 
-    def _run(self, live: Live) -> Any:
+    def run_here(self, live: Live) -> Any:
         """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
         if self.facts.pending or self._doubt.cut:
             try:
@@ -187,7 +195,10 @@ class Execution:
             if type(value) not in _NOT_AWAITABLE and isawaitable(value):
                 return self._await_later(live, value)
             try:
-                kept = written(self, self._returned(live, value, awaited=False))
+                record = self.returned(live, value, awaited=False)
+                if record is None:
+                    return value
+                kept = written(self, record)
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             return self._finish(live, kept)
@@ -255,7 +266,7 @@ class Execution:
             except asyncio.CancelledError:
                 if not task.done() or not task.cancelled():
                     self._cancelled(live)
-                    task.add_done_callback(lambda done: self._ended_alone(live, done))
+                    task.add_done_callback(lambda done: ended_alone(self, live, done))
                     raise
             except BaseException:  # noqa: S110 - the step's own failure; told apart below
                 pass
@@ -269,7 +280,10 @@ class Execution:
 
     async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: Live, value: object, awaited: bool) -> object:
         try:
-            record = self._returned(live, value, awaited=awaited)
+            record = self.returned(live, value, awaited=awaited)
+            if record is None:
+                self.drain.leave(live)
+                return value
             ticket = self.journal.append([record], [], [])
         except BaseException:
             self.drain.leave(live)
@@ -284,7 +298,7 @@ class Execution:
         except asyncio.CancelledError:
             # The record is on its way; only the body stops waiting for it.
             self._cancelled(live)
-            (again or ticket.future(loop)).add_done_callback(lambda kept: self._durable_alone(live, kept))
+            (again or ticket.future(loop)).add_done_callback(lambda kept: durable_alone(self, live, kept))
             raise
         except StoreError as error:
             self.drain.leave(live)
@@ -297,11 +311,20 @@ class Execution:
 
     # ------------------------------------------------------------------------------------------------ what became of it
 
-    def _returned(self, live: Live, value: object, *, awaited: bool) -> Record:
+    def returned(self, live: Live, value: object, *, awaited: bool) -> Record | None:
+        """The record of what the step returned; None where it is a fact only if the body goes on past it."""
         if points.armed:
             points.hit("step.returned")
-        live.outcome = outcome_of_value(self.codec, value)
-        return self.record_of(live, live.outcome, awaited)
+        live.ended = self.now()
+        at_once = live.returned(self.codec, value)
+        assert live.outcome is not None
+        if at_once:
+            return self.record_of(live, live.outcome, awaited)
+        passed(live.ended)
+        if self.halted is None:
+            self._doubt.passed()
+            self.facts.answered(live, current_flow(self.root_flow), awaited=awaited)
+        return None
 
     def record_of(self, live: Live, outcome: Outcome, awaited: bool, suffix: str = "") -> Record:
         """The record of a step of this execution; that of a cancellation counts from the start of the attempt."""
@@ -313,23 +336,22 @@ class Execution:
             outcome.data,
             awaited,
             self._began if suffix else live.started,
-            self.now(),
+            live.cancelled if suffix else live.ended,
             self.delivery,
         )
 
     def _finish(self, live: Live, kept: bool) -> object:
         """What the body sees of a step whose record is durable, or whose claim was lost."""
         if not kept:
-            self._too_late(live)
+            too_late(self, live)
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
-        self._unmark(live)
+        self.unmark(live)
         if self._doubt.cut:
             self._doubt.passed()
-        assert live.outcome is not None
-        seen = live.outcome.seen
-        return seen if seen is not UNSEEN else self._replay.seen(live.text, live.outcome)
+        passed(live.ended)
+        return live.given(self)
 
     def _failed(self, live: Live, error: BaseException, *, awaited: bool) -> None:
         if isinstance(error, Unwind) and error.halt.reason == "stopping":
@@ -337,42 +359,20 @@ class Execution:
             self.journal.late(self.note(live.text, "possibly doubled", text))
         if isinstance(error, Unwind | ProgramError) or self.halted is not None:
             return
+        live.ended = self.now()
+        passed(live.ended)
         self._doubt.passed()
         self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
 
     def _cancelled(self, live: Live) -> None:
         """The body was cancelled while it awaited the step: what it saw is a fact if it goes on past it."""
         if self.halted is None:
+            live.cancelled = self.now()
+            passed(live.cancelled)
             self._doubt.passed()
             self.facts.cancelled(live, current_flow(self.root_flow))
 
-    def _ended_alone(self, live: Live, task: asyncio.Future[object]) -> None:
-        """A step whose body was cancelled has ended: it is recorded all the same, before the run is let go."""
-        if task.cancelled() or task.exception() is not None:
-            self.drain.leave(live)
-            return
-        loop = asyncio.get_running_loop()
-
-        try:
-            record = self._returned(live, task.result(), awaited=True)
-            ticket = self.journal.append([record], [], [])
-            ticket.future(loop).add_done_callback(lambda kept: self._durable_alone(live, kept))
-        except BaseException as error:
-            self.halt(Halt("store", error))
-            self.drain.leave(live)
-
-    def _durable_alone(self, live: Live, kept: asyncio.Future[bool]) -> None:
-        """The record of a step that the body no longer waits for is durable, or cannot be made so."""
-        error = asyncio.CancelledError() if kept.cancelled() else kept.exception()
-        if error is not None:
-            self.halt(Halt("store", error))
-        elif not kept.result():
-            self._too_late(live)
-            self.halt(Halt("lease lost"))
-        self._unmark(live)
-        self.drain.leave(live)
-
-    def _unmark(self, live: Live) -> None:
+    def unmark(self, live: Live) -> None:
         self._marked.discard(live)
         self.journal.unmark(live.mark)
 
@@ -383,17 +383,8 @@ class Execution:
     def close(self) -> None:
         """After the body's commit: steps that failed, and have no record, are in flight no longer."""
         for live in tuple(self._marked):
-            self._unmark(live)
+            self.unmark(live)
         self.journal.unmark(self._mark)
-
-    def _too_late(self, live: Live) -> None:
-        self.journal.late(
-            self.note(
-                live.text,
-                "late result",
-                "the step ended here after the lease was lost; its result is not used, and it may have run twice",
-            )
-        )
 
     def note(self, path: str, kind: NoteKind, text: str) -> Note:
         return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
@@ -404,3 +395,6 @@ class Execution:
             return []
         text = "an earlier attempt was cut off and may have made this call already, without a record of it"
         return [self.note(live.text, "possibly doubled", text)]
+
+
+begins_step(Execution._call.__code__)

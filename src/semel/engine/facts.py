@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from semel.codec import Codec
 from semel.errors import ResultNotRecordable
 from semel.store.interface import Note, Record, Ticket
 
 from .flow import Flow, current_flow, is_past
 from .halt import Halt
-from .outcomes import CANCELLED, is_recordable_failure, outcome_of_failure, unrecordable
+from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable
 
 if TYPE_CHECKING:
     from .execution import Execution
@@ -27,10 +28,24 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class _Failure:
     live: Any
-    error: BaseException
+    error: BaseException | None
     flow: Flow
     awaited: bool
     suffix: str
+
+    def outcome(self, codec: Codec) -> Outcome:
+        if self.suffix:
+            assert self.error is not None
+            return outcome_of_failure(codec, self.error)
+        outcome: Outcome = self.live.outcome if self.error is None else self.live.failed(codec, self.error)
+        return outcome
+
+    def ended(self, errors: set[int]) -> bool:
+        """Whether one of these exceptions, by their ids, is what came of it."""
+        error = self.error
+        if error is None and isinstance(self.flow, asyncio.Task) and self.flow.done() and not self.flow.cancelled():
+            error = self.flow.exception()
+        return error is not None and id(error) in errors
 
 
 class Facts:
@@ -39,7 +54,7 @@ class Facts:
     def __init__(self, execution: Execution) -> None:
         self._execution = execution
         self._lock = threading.Lock()
-        self._recorded_for_others: list[tuple[str, BaseException]] = []
+        self._recorded_for_others: list[_Failure] = []
         self._refused: ResultNotRecordable | None = None
         self.pending: list[_Failure] = []
 
@@ -48,6 +63,11 @@ class Facts:
         if is_recordable_failure(error):
             with self._lock:
                 self.pending.append(_Failure(live, error, flow, awaited, ""))
+
+    def answered(self, live: Any, flow: Flow, *, awaited: bool) -> None:
+        """The step has an outcome that its call may yet make a failure of (rule A10): that it is a fact shows later."""
+        with self._lock:
+            self.pending.append(_Failure(live, None, flow, awaited, ""))
 
     def cancelled(self, live: Any, flow: Flow) -> None:
         """The body stopped waiting for the step, which goes on by itself."""
@@ -63,12 +83,12 @@ class Facts:
             self.pending = [f for f in self.pending if f not in past]
         records: list[Record] = []
         for failure in past:
-            outcome = outcome_of_failure(execution.codec, failure.error)
+            outcome = failure.outcome(execution.codec)
             if outcome.kind == "unrecordable":
                 self._refused = unrecordable(execution.codec, failure.live.text, outcome)
             records.append(execution.record_of(failure.live, outcome, failure.awaited, failure.suffix))
             if failure.flow is not mine and not failure.suffix:
-                self._recorded_for_others.append((failure.live.text, failure.error))
+                self._recorded_for_others.append(failure)
         return execution.journal.append(records, [*notes], []) if records or notes else _NOTHING
 
     def settle(self, kept: bool) -> None:
@@ -80,9 +100,13 @@ class Facts:
             raise self._execution.halt(Halt("fault", refused))
 
     def retracted_by(self, fault: BaseException) -> list[str]:
-        """The paths of failures that were recorded for another flow and have ended the body after all."""
+        """The paths of failures that were recorded for another flow and have ended the body after all.
+
+        And those of the failed exchanges before the one that ended a call: the call is made anew as a whole.
+        """
         ended = set(map(id, _parts(fault)))
-        return [path for path, error in self._recorded_for_others if id(error) in ended]
+        retracted = [failure.live.text for failure in self._recorded_for_others if failure.ended(ended)]
+        return [*retracted, *self._execution.automatic.failed_before([failure.live for failure in self.pending])]
 
 
 def _parts(error: BaseException) -> list[BaseException]:

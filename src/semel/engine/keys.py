@@ -30,6 +30,12 @@ def run_key(seed: bytes, path: str) -> str:
     return hashlib.blake2b(stable.encode("utf-8", "surrogatepass"), key=subkey, digest_size=_DIGEST).hexdigest()
 
 
+def request_digest(seed: bytes, data: bytes) -> bytes:
+    """What is kept of a request: 8 bytes, under a subkey of the seed, so that its text cannot be guessed from them."""
+    subkey = hashlib.blake2b(b"request", key=seed, digest_size=32).digest()
+    return hashlib.blake2b(data, key=subkey, digest_size=8).digest()
+
+
 def scoped_key(namespace: bytes, label: str, scope: object) -> str:
     """The key of a label for a scope, the same in every run.
 

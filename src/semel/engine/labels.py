@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from types import FunctionType, MethodType
+from typing import Any
 
 from semel.errors import InvalidLabel
 
@@ -30,6 +31,15 @@ def segment_of_label(label: object) -> str:
             f'write once("charge", lambda: …)'
         )
     return _escaped(label)
+
+
+def scope_and_step(label: object, rest: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What ``once(label, …)`` was given after its label; the scope is None where there is none."""
+    if len(rest) == 1:
+        return None, rest[0]
+    if len(rest) == 2:
+        return rest[0], rest[1]
+    raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
 
 
 _SEGMENT = re.compile(r"/([^/\[#~]+)")

@@ -1,15 +1,21 @@
-"""A step that runs now, and the asyncio task that an async one is given."""
+"""A step that runs now: what it calls, what is recorded of it, and the asyncio task that an async one is given."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
-from semel.compiler import Path
+from semel.codec import Codec
+from semel.compiler import Path, begins_step, step_call
 
-from .outcomes import Outcome
+from .labels import wants_key
+from .outcomes import UNSEEN, Outcome, outcome_of_failure, outcome_of_value
+
+if TYPE_CHECKING:
+    from .execution import Execution
 
 _EAGER = sys.version_info >= (3, 12)
 
@@ -17,7 +23,9 @@ _EAGER = sys.version_info >= (3, 12)
 class Live:
     """A step that runs now."""
 
-    __slots__ = ("label", "mark", "outcome", "path", "scope", "scoped", "started", "step", "text")
+    __slots__ = (
+        *("cancelled", "ended", "label", "mark", "outcome", "path", "scope", "scoped", "started", "step", "text"),
+    )
 
     def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
         self.text = text
@@ -27,8 +35,41 @@ class Live:
         self.scoped = scoped
         self.step = step
         self.started = 0.0
+        self.ended = 0.0
+        self.cancelled = 0.0  # when the body was, while it awaited the step
         self.outcome: Outcome | None = None
         self.mark: object = None
+
+    def call(self, execution: Execution) -> Callable[[], object]:
+        """What is called for the step: compiled code, and given its idempotency key if it takes one."""
+        call = step_call(self.path, self.step)
+        step = self.step
+        # That a function without parameters wants no key is told here: it is what is written most.
+        perhaps = self.scoped or type(step) is not FunctionType or step.__code__.co_argcount
+        if perhaps and wants_key(step, self.label, scoped=self.scoped):
+            keys = execution.keys
+            key = keys.of_scope(self.label, self.scope) if self.scoped else keys.of_step(self.text)
+            return lambda: call(key)
+        return call  # type: ignore[no-any-return]
+
+    def returned(self, codec: Codec, value: object) -> bool:
+        """Takes what the step returned as its outcome; whether that is a fact at once."""
+        self.outcome = outcome_of_value(codec, value)
+        return True
+
+    def failed(self, codec: Codec, error: BaseException) -> Outcome:
+        """The outcome of the step where it raised ``error``."""
+        return outcome_of_failure(codec, error)
+
+    def given(self, execution: Execution) -> object:
+        """What the body gets of the outcome."""
+        assert self.outcome is not None
+        seen = self.outcome.seen
+        return seen if seen is not UNSEEN else execution.replay.seen(self.text, self.outcome)
+
+    def replayed(self, execution: Execution, outcome: Any) -> object:
+        """What the body gets of a recorded outcome."""
+        return execution.replay.seen(self.text, outcome)
 
 
 def as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> asyncio.Future[object]:
@@ -45,3 +86,6 @@ def as_task(loop: asyncio.AbstractEventLoop, awaitable: Awaitable[object]) -> as
 
 async def _await(awaitable: Awaitable[object]) -> object:
     return await awaitable
+
+
+begins_step(as_task.__code__)

@@ -37,9 +37,9 @@ def outcome_of_value(codec: Codec, value: object) -> Outcome:
         else:
             data = codec.encode(value)
     except NotEncodable as error:
-        return _unrecordable(codec, f"returned a {error.type_name} (at {error.where}: {error.why})")
+        return unrecordable_outcome(codec, f"returned a {error.type_name} (at {error.where}: {error.why})")
     if len(data) > MAX_BYTES:
-        return _unrecordable(
+        return unrecordable_outcome(
             codec, f"returned a {type(value).__qualname__} of {len(data):,} bytes; the limit is {MAX_BYTES:,}"
         )
     return Outcome("result", data, seen)
@@ -50,13 +50,14 @@ def outcome_of_failure(codec: Codec, failure: BaseException) -> Outcome:
     try:
         data = codec.encode_failure(failure)
     except NotEncodable as error:
-        return _unrecordable(codec, f"{_RAISED} {error.type_name} (at {error.where}: {error.why})")
+        return unrecordable_outcome(codec, f"{_RAISED} {error.type_name} (at {error.where}: {error.why})")
     if len(data) > MAX_BYTES:
-        return _unrecordable(codec, f"{_RAISED} {type(failure).__qualname__} of {len(data):,} bytes")
+        return unrecordable_outcome(codec, f"{_RAISED} {type(failure).__qualname__} of {len(data):,} bytes")
     return Outcome("failure", data)
 
 
-def _unrecordable(codec: Codec, what: str) -> Outcome:
+def unrecordable_outcome(codec: Codec, what: str) -> Outcome:
+    """The outcome that says that the step ran, and what it did that cannot be recorded."""
     return Outcome("unrecordable", codec.encode(what))
 
 

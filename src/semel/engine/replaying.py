@@ -14,6 +14,7 @@ from semel.store.interface import Record
 from .halt import Halt
 from .labels import enclosing_steps
 from .live import Live
+from .moment import passed
 from .outcomes import CANCELLED, Outcome, is_of_failure, seen_by_body, unrecordable
 from .stated import BY_HAND, is_awaited
 
@@ -44,6 +45,10 @@ class Replay:
     async def _later(self, path: str, record: Record) -> object:
         return self.seen(path, record)
 
+    def found(self, path: str) -> None:
+        """The record of this path was come to."""
+        self._found.add(path)
+
     def seen(self, path: str, outcome: Outcome | Record) -> object:
         """What the body gets of an outcome; raises if that is a failure.
 
@@ -51,6 +56,8 @@ class Replay:
         on: the execution faults with it, whatever the body does.
         """
         execution = self._execution
+        if isinstance(outcome, Record):
+            passed(outcome.finished_at)
         if outcome.kind == "unrecordable":
             error = unrecordable(execution.codec, path, outcome)
             raise execution.halt(Halt("fault", error)) if is_of_failure(execution.codec, outcome) else error
@@ -76,7 +83,11 @@ class Replay:
         loop = asyncio.get_running_loop()
         end = loop.time() + max(0.0, cancelled.finished_at - cancelled.started_at) + _GRACE
         while (left := end - loop.time()) > 0:
-            await asyncio.sleep(min(left, _LOOK))
+            try:
+                await asyncio.sleep(min(left, _LOOK))
+            except asyncio.CancelledError:
+                passed(cancelled.finished_at)
+                raise
             execution.goes_on(live)
         log.warning(
             "run %s: the step %s was cancelled in an earlier attempt, and nothing has cancelled it in this one; "
@@ -92,7 +103,7 @@ class Replay:
             raise execution.halt(Halt("lease lost"))
         record = self._records.get(live.text)
         if record is not None:
-            return self.seen(live.text, record)
+            return live.replayed(execution, record)
         self._found.discard(live.text)
         return await execution.run_awaited(live)
 

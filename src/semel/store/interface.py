@@ -23,7 +23,15 @@ Status = Literal["pending", "running", "completed", "faulted", "cancelled"]
 ENDED: frozenset[str] = frozenset({"completed", "faulted", "cancelled"})
 
 RecordKind = Literal["result", "failure", "unrecordable"]
-NoteKind = Literal["possibly doubled", "unreached", "late result", "forgotten", "recorded by hand", "redelivered"]
+NoteKind = Literal[
+    "possibly doubled",
+    "unreached",
+    "late result",
+    "forgotten",
+    "recorded by hand",
+    "redelivered",
+    "request differs",
+]
 
 
 class Ticket(Protocol[T]):
@@ -114,6 +122,7 @@ class Claim:
     of it being recorded in between (rule R11); ``takeover`` says that the claim before was never let go: its owner died
     or lost its lease. ``blind`` says that nobody knows which steps that
     owner had in flight; else those without a record have been noted on the run as possibly doubled (rule O8).
+    ``began_at`` is when the run was claimed for the first time: each later delivery reads the same start (rule A5).
     """
 
     run: Run
@@ -122,6 +131,7 @@ class Claim:
     delivery: int
     takeover: bool
     blind: bool
+    began_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +252,13 @@ class Store(Protocol):
         """A clean stop: removes the owner and gives its claims back."""
         ...
 
-    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Ticket[builtins.list[Claim]]:
+    def claim(
+        self, owner: str, workflows: Sequence[str], limit: int, now: float, begins: float | None = None
+    ) -> Ticket[builtins.list[Claim]]:
         """Claims pending runs of these workflows that no live owner holds, oldest first.
 
         An owner is dead when its lease is over at ``now`` or, where the store can know it, its process has ended.
+        ``begins`` is the time by the clock of records, where leases go by another one: ``began_at`` of a first claim.
         """
         ...
 

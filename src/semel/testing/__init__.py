@@ -1,4 +1,5 @@
-"""For tests of programs that use semel: processes that die by SIGKILL at a chosen point of an execution.
+"""For tests of programs that use semel: answers from a script in place of the network, and processes that die by
+SIGKILL at a chosen point of an execution.
 
 Relies on ``semel.engine.points``: a process reads its crash point from its environment when it imports semel.
 """
@@ -6,6 +7,8 @@ Relies on ``semel.engine.points``: a process reads its crash point from its envi
 from __future__ import annotations
 
 from semel.engine import points
+
+from .script import Script, Sent, script
 
 #: The points at which a process can be made to die, by name.
 CRASH_POINTS: frozenset[str] = points.NAMES
@@ -32,4 +35,4 @@ def crash_environment(point: str, hit: int = 1) -> dict[str, str]:
     return {"SEMEL_CRASH_AT": f"{point}:{hit}"}
 
 
-__all__ = ["CRASH_POINTS", "crash_environment"]
+__all__ = ["CRASH_POINTS", "Script", "Sent", "crash_environment", "script"]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from semel.engine.body import Body
 from semel.engine.commit import BodyCommit
+from semel.engine.derive import derived
 from semel.engine.drive import Steps, deliver
 from semel.engine.execution import Execution
-from semel.engine.keys import run_key, scoped_key
+from semel.engine.keys import request_digest, run_key, scoped_key
 from semel.store.interface import Claim, Note, Record, Store, Ticket
 from semel.workflow.function import FunctionWorkflow
 
@@ -32,6 +33,12 @@ class RunKeys:
 
     def of_step(self, path: str) -> str:
         return run_key(self._seed, path)
+
+    def of_value(self, name: str, size: int) -> bytes:
+        return derived(self._seed, name, size)
+
+    def of_request(self, data: bytes) -> bytes:
+        return request_digest(self._seed, data)
 
     def of_scope(self, label: str, scope: object) -> str:
         return scoped_key(self._app.namespace(), label, scope)
@@ -90,6 +97,7 @@ def prepare(
         keys=RunKeys(app, run.seed),
         journal=RunJournal(app.store, claim, lease),
         now=app.now,
+        began_at=claim.began_at,
     )
     commit = BodyCommit(app.store, claim, app.engines)
     execution.transaction = commit

@@ -172,7 +172,7 @@ class Worker:
                 room = self._limits[is_async] - self._busy[is_async]
                 if room <= 0:
                     break
-                claims = self._app.store.claim(lease.owner, names, room, time.time()).wait()
+                claims = self._app.store.claim(lease.owner, names, room, time.time(), self._app.now()).wait()
                 if points.armed and claims:
                     points.hit("run.claimed")
                 self._begin(claims, lease, is_async)

@@ -13,7 +13,7 @@ from typing import Any, LiteralString, TypeVar, overload
 
 from semel.compiler import Path, current, explain_uncompiled, intrinsic
 from semel.engine.keys import Scope, scoped_key
-from semel.engine.labels import segment_of_label, wants_key
+from semel.engine.labels import scope_and_step, segment_of_label, wants_key
 from semel.errors import ConfigurationError, NotCompiled
 
 T = TypeVar("T")
@@ -57,12 +57,7 @@ def once(label: str, *rest: Any) -> Any:
         if not path.execution.over:
             path.execution.condemned(error)  # type: ignore[attr-defined]
         raise error
-    if len(rest) == 1:
-        scope, step = None, rest[0]
-    elif len(rest) == 2:
-        scope, step = rest
-    else:
-        raise TypeError(f"once({label!r}, …) takes a label, perhaps a scope, and a step; {len(rest) + 1} were given")
+    scope, step = scope_and_step(label, rest)
     segment_of_label(label)
     if not wants_key(step, label, scoped=len(rest) == 2):
         return step()

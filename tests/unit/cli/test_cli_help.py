@@ -8,7 +8,21 @@ import sys
 import pytest
 from cli_project import Project
 
-COMMANDS = ["demo", "check", "explain", "dev", "worker", "runs", "show", "retry", "forget", "migrate", "purge"]
+COMMANDS = [
+    "demo",
+    "check",
+    "lint",
+    "model",
+    "explain",
+    "dev",
+    "worker",
+    "runs",
+    "show",
+    "retry",
+    "forget",
+    "migrate",
+    "purge",
+]
 
 
 def test_help_lists_every_command_and_the_exit_codes(project: Project) -> None:

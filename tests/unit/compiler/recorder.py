@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections import Counter
 from collections.abc import Callable
 from inspect import iscoroutine
 from typing import Any
@@ -12,12 +13,24 @@ from semel.compiler import Path, add_package, current, enter, explain_uncompiled
 from semel.errors import NotCompiled, PathClaimedTwice
 
 
+class Numbers:
+    """Tells calls of one name apart, and derives nothing."""
+
+    def __init__(self) -> None:
+        self._asked: Counter[str] = Counter()
+
+    def number(self, name: str) -> int:
+        self._asked[name] += 1
+        return self._asked[name] - 1
+
+
 class Recorder:
     """An execution whose steps are only written down."""
 
     def __init__(self) -> None:
         self.over = False
         self.steps: list[str] = []
+        self.values = Numbers()
         self.callbacks = 0
         self.result: Any = None
 

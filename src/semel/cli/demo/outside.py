@@ -19,12 +19,11 @@ CALLS = {"/charges": "ch", "/shipments": "parcel", "/mails": "mail"}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One request as the server saw it. ``key`` says whether its idempotency key was missing, new or seen before."""
+    """One request as the server saw it."""
 
     at: float
     path: str
     body: str
-    key: str
     answer: str
 
 
@@ -35,14 +34,13 @@ class Outside:
         self._log = log
         self._now = now
         self._lock = threading.Lock()
-        self._keys: set[str] = set()
         self._count = 0
         outside = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                status, answer = outside.serve(self.path, body, self.headers.get("Idempotency-Key"))
+                status, answer = outside.serve(self.path, body)
                 data = json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -66,15 +64,13 @@ class Outside:
         self._server.server_close()
         self._thread.join()
 
-    def serve(self, path: str, body: bytes, key: str | None) -> tuple[int, dict[str, str]]:
+    def serve(self, path: str, body: bytes) -> tuple[int, dict[str, str]]:
         """Does what is asked, every time it is asked, and writes it down first."""
         kind = CALLS.get(path)
         with self._lock:
             self._count += 1
             answer = f"{kind}_{100 + self._count}" if kind else "no such thing"
-            told = "missing" if not key else "seen before" if key in self._keys else "new"
-            self._keys.add(key or "")
-            line = {"at": self._now(), "path": path, "body": body.decode(), "key": told, "answer": answer}
+            line = {"at": self._now(), "path": path, "body": body.decode(), "answer": answer}
             with self._log.open("a", encoding="utf-8") as log:
                 log.write(json.dumps(line) + "\n")
         return (201, {"id": answer}) if kind else (404, {"error": answer})

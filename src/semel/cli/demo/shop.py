@@ -1,28 +1,39 @@
-"""A shop. Each order is three calls to servers of somebody else."""
+"""A shop. Each order is three calls to servers of somebody else. Nothing marks them."""
 
 import json
 import os
-from http.client import HTTPConnection
+from urllib.request import Request, urlopen
 
-from semel import App, once
+from semel import App
 
 app = App("shop", database="sqlite:///shop.db")
-API = os.environ.get("SHOP_API", "127.0.0.1:8000")
+API = os.environ.get("SHOP_API", "http://127.0.0.1:8000")
 
 
-def post(path: str, key: str, *what: object) -> str:
-    connection = HTTPConnection(API, timeout=10)
-    headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-    connection.request("POST", path, json.dumps(what), headers)
-    return str(json.load(connection.getresponse())["id"])
+def post(path: str, *what: object) -> str:
+    request = Request(API + path, json.dumps(what).encode(), {"Content-Type": "application/json"})
+    with urlopen(request, timeout=10) as answer:
+        return str(json.load(answer)["id"])
+
+
+def charge(order: str, cents: int) -> str:
+    return post("/charges", order, cents)
+
+
+def ship(order: str, payment: str) -> str:
+    return post("/shipments", order, payment)
+
+
+def mail(order: str, parcel: str) -> str:
+    return post("/mails", order, parcel)
 
 
 @app.workflow
 def fulfil(order: str, cents: int) -> str:
-    paid = once("charge", lambda key: post("/charges", key, order, cents))
-    parcel = once("ship", lambda key: post("/shipments", key, order, paid))
-    once("mail", lambda key: post("/mails", key, order, parcel))
-    return f"{order} is on its way: {paid}, {parcel}"
+    payment = charge(order, cents)
+    parcel = ship(order, payment)
+    mail(order, parcel)
+    return f"{order} is on its way: {payment}, {parcel}"
 
 
 if __name__ == "__main__":

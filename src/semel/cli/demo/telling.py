@@ -68,8 +68,8 @@ class Telling:
             (f", {kills}, in {ending.seconds:.1f} s", "green"),
         )
         self._line(
-            "  Had a kill come in the middle of a call, nobody here could know whether it had\n"
-            "  arrived. It would be made again, with the same idempotency key, and noted.",
+            "  Had a kill come in the middle of a call, nobody here could know whether it had arrived. It would be\n"
+            '  made again, and noted; once("charge", lambda key: …) gives the other side a key to tell by.',
             style="dim",
         )
 
@@ -86,13 +86,12 @@ class Telling:
         from rich.table import Table
 
         self._heading("What the outside server got: its own log of every request")
-        self._line("key is the Idempotency-Key header: new, or seen before", style="dim")
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in ("time", "request", "body", "key", "answer"):
+        for name in ("time", "request", "body", "answer"):
             table.add_column(name, overflow="fold")
         for entry in ending.log:
             at = datetime.fromtimestamp(entry.at, UTC).astimezone().strftime("%H:%M:%S.%f")[:-3]
-            table.add_row(at, f"POST {entry.path}", entry.body, entry.key, entry.answer)
+            table.add_row(at, f"POST {entry.path}", entry.body, entry.answer)
         self._out.print(table)
 
     def _reached(self, label: str) -> None:

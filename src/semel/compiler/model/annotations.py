@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from .aws import of_stub
 from .scopes import ClassRecord, Scope
 from .values import NONE, UNKNOWN, Cls, Foreign, ForeignInst, Inst, Many, Row, Table, Values, union
 
@@ -84,6 +85,8 @@ class Annotations:
             return NONE
         if name in _TABLES:
             return frozenset({Table(UNKNOWN)})
+        if (made := of_stub(dotted)) is not None:
+            return frozenset({ForeignInst(made)})
         return frozenset({Many(UNKNOWN) if name in _MANY or name == "tuple" else ForeignInst(dotted)})
 
     def _alias(self, node: ast.Name | ast.Attribute, scope: Scope) -> Values | None:

@@ -11,18 +11,31 @@ from .callees import Callees
 from .data import Body, Class, Function, Model, Module, Parameter, Place, Unreadable
 from .depth import deep_recursion
 from .discover import Source, parse
+from .effect_scan import EffectScan
 from .infer import Inference, is_property
+from .operations import Operations
 from .program import Program
-from .scan import FunctionScan
 from .scopes import ClassRecord, FunctionRecord, ModuleRecord, declare
 
 
-def build(sources: Iterable[Source]) -> Model:
-    """The model of the program that the sources are."""
+def build(
+    sources: Iterable[Source],
+    *,
+    external: Iterable[str] = (),
+    passthrough: Iterable[str] = (),
+    libraries: bool = True,
+) -> Model:
+    """The model of the program that the sources are.
+
+    ``external`` and ``passthrough`` are the patterns of ``[tool.semel]``, such as ``mylib.client.*``: which other calls
+    leave the process, and which do not count as if they did. Without ``libraries`` no SDK is looked into, which is
+    enough for what a function shows by itself.
+    """
     with deep_recursion():
         modules, unreadable = _declared(sources)
         program = Program(modules)
-        return _Builder(program).model(unreadable)
+        operations = Operations(external, passthrough, libraries=libraries)
+        return _Builder(program, operations).model(unreadable)
 
 
 def _declared(sources: Iterable[Source]) -> tuple[list[ModuleRecord], list[Unreadable]]:
@@ -49,17 +62,21 @@ def _declared(sources: Iterable[Source]) -> tuple[list[ModuleRecord], list[Unrea
 
 
 class _Builder:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, operations: Operations) -> None:
         self.program = program
-        self.callees = Callees(Inference(program))
+        self.callees = Callees(Inference(program, operations), operations)
         self.inlined: set[FunctionRecord] = set()
         self.functions: dict[str, Function] = {}
-        self.bodies: dict[str, Place] = {}
+        self.bodies: dict[str, tuple[Place, str | None]] = {}
 
     def model(self, unreadable: list[Unreadable]) -> Model:
         for module in self.program.modules:
             self.module(module)
-        bodies = tuple(Body(function, place) for function, place in self.bodies.items() if function in self.functions)
+        bodies = tuple(
+            Body(function, place, name if name is not None else self.functions[function].segment)
+            for function, (place, name) in self.bodies.items()
+            if function in self.functions
+        )
         return Model(
             modules={m.name: Module(m.name, m.file, m.text) for m in self.program.modules},
             classes={cls.id: self.cls(cls) for cls in self.program.classes},
@@ -75,7 +92,7 @@ class _Builder:
                 self.functions[record.id] = self.function(record)
             for decorator in record.decorators:
                 if self.is_workflow(decorator, record):
-                    self.bodies.setdefault(record.id, texts.place(module, decorator))
+                    self.bodies.setdefault(record.id, (texts.place(module, decorator), _workflow_name(decorator)))
 
     def is_workflow(self, decorator: ast.expr, record: FunctionRecord) -> bool:
         func = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -84,12 +101,12 @@ class _Builder:
         return self.callees.is_app(func.value, record.parent, surely=False)
 
     def function(self, record: FunctionRecord) -> Function:
-        scan = FunctionScan(record, self.callees, self.inlined)
+        scan = EffectScan(record, self.callees, self.inlined)
         flow = scan.run()
         found = scan.found
         module, node = record.module, record.node
         for registered, call in found.registered:
-            self.bodies.setdefault(registered, texts.place(module, call))
+            self.bodies.setdefault(registered, (texts.place(module, call), _workflow_name(call)))
         named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         returns = node.returns if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
         return Function(
@@ -116,6 +133,8 @@ class _Builder:
             loops=tuple(found.loops),
             flow=flow,
             never_returns=frozenset(found.never_returns),
+            effects=scan.effects(),
+            operation=self.callees.operation_of(record),
         )
 
     def cls(self, record: ClassRecord) -> Class:
@@ -136,6 +155,20 @@ class _Builder:
             is_protocol=self.program.is_protocol(record),
             is_dataclass=self.program.is_dataclass(record),
         )
+
+
+def _workflow_name(node: ast.expr) -> str | None:
+    """The name that ``@app.workflow(name="…")`` gives, also in ``app.workflow(name="…")(fulfil)``."""
+    while isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if (
+                keyword.arg == "name"
+                and isinstance(keyword.value, ast.Constant)
+                and isinstance(keyword.value.value, str)
+            ):
+                return keyword.value.value
+        node = node.func
+    return None
 
 
 def _parameters(module: ModuleRecord, node: ast.AST) -> tuple[Parameter, ...]:

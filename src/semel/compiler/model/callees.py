@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from . import foreign
-from .data import Candidate, Certainty
+from .data import Candidate, Certainty, Operation
 from .infer import Inference, is_property, only_unknown
+from .operations import Operations
 from .program import last_name
 from .scopes import ClassRecord, FunctionRecord, ModuleRecord, Scope
 from .values import Cls, Fn, Foreign, ForeignInst, Inst, Unknown, Values
@@ -26,12 +27,15 @@ class Callee:
     foreign: str | None
     leaves: bool
     calls_back: bool
+    operation: Operation | None
 
 
 class Callees:
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Inference, operations: Operations) -> None:
         self.inference = inference
+        self.operations = operations
         self.program = inference.program
+        self._operations: dict[FunctionRecord, Operation | None] = {}
         self._candidates: dict[FunctionRecord, tuple[Candidate, ...]] = {}
         self._names: dict[FunctionRecord, frozenset[str]] = {}
         self._calling_back: dict[FunctionRecord, bool] = {}
@@ -50,7 +54,8 @@ class Callees:
         for value in values:
             match value:
                 case Fn(record):
-                    records[record] = None
+                    if self.operation_of(record) is None:
+                        records[record] = None
                 case Cls(cls):
                     self._constructor(cls, records, implicit)
                 case Inst(cls, exact):
@@ -67,7 +72,8 @@ class Callees:
             leaves = leaves and certainty == "likely"
         hidden = tuple(Candidate(record.id, segment(record)) for record in implicit)
         calls_back = any(self.calls_back(record) for record in records)
-        return Callee(candidates, hidden, certainty, dotted, leaves and Unknown() not in values, calls_back)
+        leaves = leaves and Unknown() not in values
+        return Callee(candidates, hidden, certainty, dotted, leaves, calls_back, self.operation(values))
 
     def _constructor(
         self, cls: ClassRecord, records: dict[FunctionRecord, None], implicit: dict[FunctionRecord, None]
@@ -93,6 +99,46 @@ class Callees:
         methods = [owner.methods[name] for owner in self.program.owners(name)]
         real = [method for method in methods if not self.program.is_abstract(method)]
         return real if len(real) <= _FEW else []
+
+    # --------------------------------------------------------------------------------------------------- an operation
+
+    def operation(self, values: Values) -> Operation | None:
+        """The operation that calling one of the values is; not sure if they are of several kinds."""
+        found: dict[Operation, None] = {}
+        others = False
+        for value in values:
+            match value:
+                case Fn(record):
+                    operation = self.operation_of(record)
+                case Foreign():
+                    operation = self.operations.of_foreign(value)
+                case _:
+                    operation = None
+            if operation is None:
+                others = True
+            else:
+                found[operation] = None
+        if not found:
+            return None
+        first = min(found, key=lambda operation: operation.name)
+        sure = first.sure and not others and len({operation.name for operation in found}) == 1
+        return first if sure == first.sure else replace(first, sure=sure)
+
+    def operation_of(self, record: FunctionRecord) -> Operation | None:
+        """The operation that a function of user code is by itself, so that nothing in it is looked at."""
+        if record not in self._operations:
+            self._operations[record] = None
+            if isinstance(record.node, ast.FunctionDef | ast.AsyncFunctionDef):
+                names = self.decorator_names(record)
+                operation = self.operations.of_function(record, names, lambda: self._is_client(record))
+                self._operations[record] = operation
+        return self._operations[record]
+
+    def _is_client(self, record: FunctionRecord) -> bool:
+        owner = record.owner
+        return owner is not None and any(
+            isinstance(base, str) and foreign.is_client(base) for base in self.program.mro(owner)
+        )
 
     # ---------------------------------------------------------------------------------------------------- a function
 

@@ -10,9 +10,12 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from .flow import Flow
+
+if TYPE_CHECKING:
+    from .effects import Effects
 
 #: What the last positional argument of a ``once`` is.
 StepKind = Literal["function", "value", "missing", "too many", "hidden", "keyword"]
@@ -77,12 +80,28 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Operation:
+    """What a call that leaves the process does (rule A3), by the name that its step has (rule A8).
+
+    ``source``: a client library itself, an SDK whose source leads to one, a ``semel.Client``, ``@external``, or a
+    pattern of ``[tool.semel] external``. ``library`` is the root package, empty for user code. ``sure`` is false where
+    the call may be another one, or may be answered by a double.
+    """
+
+    name: str
+    source: Literal["library", "sdk", "client", "external", "pattern"]
+    library: str
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call site of a function and what it may lead to.
 
     ``site`` is its number in the function's flow, ``loops`` those that enclose it in the function (in the step's
     lambda, if ``within`` one). ``foreign`` is the dotted name of a callee that is not user code. ``stable`` says that
-    the callee's text names one callable all through the function.
+    the callee's text names one callable all through the function. ``operation`` is set where the call leaves the
+    process, ``lost`` says why it could not be resolved, if it could not.
     """
 
     site: int
@@ -97,6 +116,13 @@ class Call:
     loops: tuple[Loop, ...]
     within: int | None
     stable: bool
+    operation: Operation | None = None
+    lost: str | None = None
+
+    @property
+    def is_step(self) -> bool:
+        """Whether the call is an automatic step; one made directly in the lambda of a step is part of that (A7)."""
+        return self.operation is not None and self.within is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +154,8 @@ class Function:
     loops: tuple[Loop, ...]
     flow: Flow
     never_returns: frozenset[int]
+    effects: Effects
+    operation: Operation | None = None
 
     @property
     def name(self) -> str:
@@ -136,6 +164,13 @@ class Function:
     @property
     def segment(self) -> str:
         return self.qualname.replace("<locals>.", "")
+
+    @property
+    def first_call_out(self) -> Call | None:
+        """The first of its calls that surely is an automatic step."""
+        if self.operation is not None:
+            return None
+        return next((call for call in self.calls if call.is_step and call.operation and call.operation.sure), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +197,11 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function that is run as a unit: registered with ``@app.workflow``."""
+    """A function that is run as a unit: registered with ``@app.workflow``, under the workflow's ``name``."""
 
     function: str
     place: Place
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +229,7 @@ class Model:
             for call in function.calls:
                 for candidate in call.candidates:
                     callers.setdefault(candidate.function, []).append(function.id)
-        return _closure((f.id for f in self.functions.values() if f.steps), callers)
+        return _closure((f.id for f in self.functions.values() if f.steps or f.first_call_out is not None), callers)
 
     @cached_property
     def _reached(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -209,7 +245,7 @@ class Model:
         return _closure(bodies, surely), _closure(bodies, perhaps)
 
     def holds_steps(self, function: str) -> bool:
-        """Whether the function, or one that it may call, makes a step."""
+        """Whether the function, or one that it may call, makes a step: a ``once``, or surely a call that leaves."""
         return function in self._holding
 
     def reached(self, function: str, *, surely: bool = False) -> bool:
@@ -228,8 +264,8 @@ class Model:
             edges[function.id] = targets
         return _closure([body.function for body in self.bodies], edges)
 
-    def step_below(self, function: str) -> tuple[Function, Step] | None:
-        """A step that the function makes, or the nearest one that a call of it leads to."""
+    def step_below(self, function: str) -> tuple[Function, Step | Call] | None:
+        """A step that the function makes, or the nearest one that it leads to; a call is one that is automatic."""
         seen, waiting = {function}, deque([function])
         while waiting:
             found = self.functions.get(waiting.popleft())
@@ -237,6 +273,8 @@ class Model:
                 continue
             if found.steps:
                 return found, found.steps[0]
+            if found.first_call_out is not None:
+                return found, found.first_call_out
             for call in found.calls:
                 for candidate in call.candidates:
                     if candidate.function not in seen:

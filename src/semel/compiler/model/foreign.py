@@ -7,6 +7,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from .scopes import Scope
+from .seams import DOUBLES
 from .values import UNKNOWN, Cls, Fn, ForeignInst, Inst, Many, Row, Table, Values, union
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ _SAME_ITEMS = frozenset({"list", "sorted", "reversed", "set", "frozenset", "iter
 _ITEM = frozenset({"next", "anext", "min", "max"})
 _FIRST_ARGUMENT = frozenset(
     {"copy.copy", "copy.deepcopy", "dataclasses.replace", "asyncio.create_task", "asyncio.ensure_future",
-     "asyncio.wait_for", "asyncio.shield", "contextlib.closing", "typing.assert_type", "functools.partial"}
+     "asyncio.wait_for", "asyncio.shield", "asyncio.run", "contextlib.closing", "typing.assert_type",
+     "functools.partial"}
 )  # fmt: skip
 #: Methods so common outside of user code that their name alone says nothing about whose they are.
 COMMON_METHODS = frozenset(
@@ -110,6 +112,12 @@ def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: 
         return inference.annotations.read(node.args[0], scope)
     if dotted in _FIRST_ARGUMENT:
         return first
+    if dotted in TRANSPARENT:
+        return inference.results(first, node, scope)
+    if dotted == "asyncio.gather" and not any(isinstance(argument, ast.Starred) for argument in node.args):
+        return frozenset({Row(tuple(inference.of(argument, scope) for argument in node.args))})
+    if name == "submit" and root.endswith("PoolExecutor()"):
+        return frozenset({ForeignInst("concurrent.futures.Future")})
     if root == "builtins":
         if name in _SAME_ITEMS:
             return frozenset({Many(inference.iterate(first if name != "filter" else _last(inference, node, scope)))})
@@ -128,9 +136,17 @@ def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: 
             return frozenset({Table(UNKNOWN)})
     if dotted in ("semel.each", "semel.workflow.each.each"):
         return frozenset({Many(inference.iterate(first))})
+    given = inference.operations.result(dotted, node) if inference.operations is not None else None
+    if given is not None:
+        return given
     if dotted in _LOWERCASE_CLASSES or name[:1].isupper():
-        return frozenset({ForeignInst(dotted)})
+        return frozenset({ForeignInst(dotted, not _has_double(node))})
     return UNKNOWN
+
+
+def _has_double(node: ast.Call) -> bool:
+    """Whether a client is made with a transport of its own, which may be one that answers from a test."""
+    return any(k.arg in DOUBLES and not isinstance(k.value, ast.Constant) for k in node.keywords)
 
 
 def _last(inference: Inference, node: ast.Call, scope: Scope) -> Values:
@@ -143,3 +159,7 @@ def is_once(dotted: str) -> bool:
 
 def is_app(dotted: str) -> bool:
     return dotted in ("semel.App", "semel.app.App")
+
+
+def is_client(dotted: str) -> bool:
+    return dotted == "semel.Client" or (dotted.startswith("semel.") and dotted.endswith(".Client"))

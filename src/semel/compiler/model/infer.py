@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from typing import TYPE_CHECKING
 
 from .annotations import Annotations
 from .foreign import result_of_foreign
@@ -29,17 +30,25 @@ from .values import (
     Unknown,
     Value,
     Values,
+    uncertain,
     union,
 )
 
+if TYPE_CHECKING:
+    from .operations import Operations
+
 _BUILTINS = frozenset(dir(builtins))
+_PUBLIC = frozenset(
+    {"once", "App", "each", "Client", "external", "get", "post", "put", "patch", "delete", "head", "options", "request"}
+)
 _DEEPEST = 40
 _MOST_ITEMS = 100
 
 
 class Inference:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, operations: Operations | None = None) -> None:
         self.program = program
+        self.operations = operations
         self.annotations = Annotations(self)
         self._known: dict[int, Values] = {}
         self._names: dict[tuple[int, str], Values] = {}
@@ -174,7 +183,7 @@ class Inference:
                 found = self.member(target, name, seen)
                 if found != UNKNOWN:
                     return found
-            elif target is None and star.partition(".")[0] == "semel" and name in ("once", "App", "each"):
+            elif target is None and star.partition(".")[0] == "semel" and name in _PUBLIC:
                 return frozenset({Foreign(f"semel.{name}")})
         return UNKNOWN
 
@@ -245,10 +254,10 @@ class Inference:
         match value:
             case Mod(record):
                 return self.member(record, name)
-            case Foreign(dotted):
-                return frozenset({Foreign(f"{dotted}.{name}")})
-            case ForeignInst(dotted):
-                return frozenset({Foreign(f"{dotted}().{name}")})
+            case Foreign(dotted, certain):
+                return frozenset({Foreign(f"{dotted}.{name}", certain)})
+            case ForeignInst(dotted, certain):
+                return frozenset({Foreign(f"{dotted}().{name}", certain)})
             case Many() | Row():
                 return frozenset({Foreign(f"builtins.list().{name}")})
             case Table():
@@ -288,7 +297,11 @@ class Inference:
             for value in self.of(node.func.value, scope):
                 if isinstance(value, Table) and (found := _of_table(value, node.func.attr)) is not None:
                     return found
-        return union([self._call(value, node, scope) for value in self.of(node.func, scope)])
+        return self.results(self.of(node.func, scope), node, scope)
+
+    def results(self, callees: Values, node: ast.Call, scope: Scope) -> Values:
+        """What the call gives, if it is these that are called."""
+        return union([self._call(value, node, scope) for value in callees])
 
     def _call(self, value: Value, node: ast.Call, scope: Scope) -> Values:
         match value:
@@ -298,8 +311,9 @@ class Inference:
                 return frozenset({Inst(record, True)})
             case Inst(record, exact):
                 return union([self.result(m) for m in self.program.methods(record, "__call__", exact=exact)])
-            case Foreign(dotted):
-                return result_of_foreign(self, dotted, node, scope)
+            case Foreign(dotted, certain):
+                given = result_of_foreign(self, dotted, node, scope)
+                return given if certain else uncertain(given)
         return UNKNOWN
 
     def result(self, function: FunctionRecord) -> Values:
@@ -347,8 +361,9 @@ class Inference:
                 case Inst(record, exact):
                     for name in ("__enter__", "__aenter__"):
                         found.extend(self.result(m) for m in self.program.methods(record, name, exact=exact))
-                case ForeignInst():
-                    found.append(frozenset({value}))
+                case ForeignInst(dotted):
+                    inside = self.operations.entered(dotted) if self.operations is not None else None
+                    found.append(inside if inside is not None else frozenset({value}))
                 case _:
                     found.append(UNKNOWN)
         return union(found)

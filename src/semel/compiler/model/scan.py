@@ -7,17 +7,18 @@ lambda and any nested function is a function of its own.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from . import foreign, steps, texts
 from .callees import Callee, Callees, segment
-from .data import Call, Candidate, Certainty, How, Loop, Passes, Step
+from .data import Call, Candidate, Certainty, How, Loop, Operation, Passes, Step
 from .flow import NOTHING, Flow, Repeat, Site, arms, sequence
 from .infer import is_property
 from .operators import operators_of
 from .scopes import FunctionRecord, Scope
 from .statements import Statements
-from .values import Fn, Foreign, Inst, Row, Values
+from .unknown import why_unknown
+from .values import Fn, Foreign, Inst, Row, Unknown, Values
 
 _NUMBERED = frozenset({"range", "enumerate", "zip", "sorted", "list", "tuple", "reversed", "map", "filter"})
 _NAMED = frozenset({"set", "frozenset"})
@@ -137,9 +138,12 @@ class FunctionScan(Statements):
         self.registration(node)
         site = self.new_site()
         flow = before
-        if callee.candidates or callee.leaves:
+        if callee.candidates or callee.leaves or callee.operation is not None:
             flow = sequence(before, Site(site))
-        self.add(site, node, node.func, "call", callee.candidates, callee.certainty, callee.foreign, awaited=awaited)
+        self.add(
+            site, node, node.func, "call", callee.candidates, callee.certainty, callee.foreign,
+            awaited=awaited, operation=callee.operation,
+        )  # fmt: skip
         if callee.implicit:
             self.add(site, node, node.func, "operator", callee.implicit, "sure", None)
         if self.callbacks(site, node, callee) or self.started_thread(site, node, callee):
@@ -171,11 +175,18 @@ class FunctionScan(Statements):
         for argument in [*node.args, *[keyword.value for keyword in node.keywords]]:
             if not isinstance(argument, ast.Name | ast.Attribute | ast.Lambda | ast.Call | ast.IfExp):
                 continue
-            records = sorted(
-                (v.record for v in self.inference.of(argument, self.scope) if isinstance(v, Fn)), key=lambda r: r.id
-            )
             if isinstance(argument, ast.Call) and not steps.is_partial(argument.func, self.inference, self.scope):
                 continue
+            values = self.inference.of(argument, self.scope)
+            operation = self.callees.operation(values)
+            if operation is not None:
+                any_found = True
+                operation = operation if prefix == "" and certainty == "sure" else replace(operation, sure=False)
+                self.add(site, node, argument, how, (), certainty, dotted, operation=operation)
+            records = sorted(
+                (v.record for v in values if isinstance(v, Fn) and self.callees.operation_of(v.record) is None),
+                key=lambda r: r.id,
+            )
             candidates = tuple(
                 Candidate(c.function, prefix + c.segment) for record in records for c in self.callees.candidates(record)
             )
@@ -211,13 +222,15 @@ class FunctionScan(Statements):
         dotted: str | None,
         *,
         awaited: bool = False,
+        operation: Operation | None = None,
     ) -> None:
+        called = bool(candidates) or operation is not None
         self.found.calls.append(
             Call(
                 site=site,
                 place=texts.place(self.module, node),
                 callee=texts.text(self.module, callee),
-                arguments=self.arguments(node) if candidates and how == "call" else (),
+                arguments=self.arguments(node) if called and how == "call" else (),
                 awaited=awaited,
                 how=how,
                 candidates=candidates,
@@ -225,9 +238,23 @@ class FunctionScan(Statements):
                 foreign=dotted,
                 loops=tuple(self.loops),
                 within=self.within,
-                stable=bool(candidates) and self.stable(callee),
+                stable=called and self.stable(callee),
+                operation=self.doubtful(operation),
+                lost=None if called else self.lost(callee, how, certainty, dotted),
             )
         )
+
+    def doubtful(self, operation: Operation | None) -> Operation | None:
+        """Where a module speaks of doubles of the network, a call in it may be answered by one."""
+        return replace(operation, sure=False) if operation is not None and self.module.has_doubles else operation
+
+    def lost(self, callee: ast.expr, how: How, certainty: Certainty, dotted: str | None) -> str | None:
+        if how not in ("call", "callback"):
+            return None
+        if certainty == "unknown":
+            values = self.inference.of(callee, self.scope)
+            return why_unknown(callee, self.scope, self.inference) if not values or Unknown() in values else None
+        return self.callees.operations.lost(dotted) if dotted is not None else None
 
     def arguments(self, node: ast.expr) -> tuple[str, ...]:
         if not isinstance(node, ast.Call):
@@ -351,7 +378,7 @@ class FunctionScan(Statements):
         candidates = tuple(
             Candidate(c.function, "" if c.segment.endswith("<lambda>") else c.segment) for c in callee.candidates
         )
-        self.add(site, node, node, "call", candidates, callee.certainty, callee.foreign)
+        self.add(site, node, node, "call", candidates, callee.certainty, callee.foreign, operation=callee.operation)
         if callee.leaves:
             self.found.never_returns.add(site)
         return Site(site)

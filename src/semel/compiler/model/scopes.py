@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .seams import DOUBLE_NAMES
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Kind = Literal[
     "function",
@@ -130,6 +132,7 @@ class ModuleRecord:
         self.body.scope = self.scope
         self.names: dict[str, int] = {}
         self.mentions_semel = "semel" in text
+        self.has_doubles = any(name in text for name in DOUBLE_NAMES)
 
     def new_id(self, qualname: str) -> str:
         count = self.names[qualname] = self.names.get(qualname, 0) + 1

@@ -38,9 +38,13 @@ class Mod:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something of a module that is not user code, by its dotted name."""
+    """Something of a module that is not user code, by its dotted name.
+
+    ``certain`` is false where a double may stand in for the network: a client that was given a transport.
+    """
 
     name: str
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class ForeignInst:
     """An instance of a foreign class."""
 
     name: str
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +97,23 @@ UNKNOWN: Values = frozenset({Unknown()})
 
 def union(sets: list[Values]) -> Values:
     return frozenset().union(*sets) if sets else NONE
+
+
+def uncertain(values: Values) -> Values:
+    """The same values, of which it is not sure that their calls leave: a double may stand in for the network."""
+    return frozenset(_uncertain(value) for value in values)
+
+
+def _uncertain(value: Value) -> Value:
+    match value:
+        case Foreign(name):
+            return Foreign(name, False)
+        case ForeignInst(name):
+            return ForeignInst(name, False)
+        case Many(items):
+            return Many(uncertain(items))
+        case Table(items):
+            return Table(uncertain(items))
+        case Row(parts):
+            return Row(tuple(uncertain(part) for part in parts))
+    return value

@@ -49,7 +49,7 @@ class Claims:
         self._rewinds: tuple[int, int] | None = None
 
     def claim(
-        self, owner: str, workflows: Sequence[str], limit: int, now: float
+        self, owner: str, workflows: Sequence[str], limit: int, now: float, begins: float
     ) -> Generator[Operation[Any], Any, list[Claim]]:
         """The steps of ``Store.claim``."""
         session = self._session
@@ -61,7 +61,7 @@ class Claims:
                 rows = connection.execute(JOURNAL["deaths"], (listed(list(found.orphans)),)).fetchall()
                 found.deaths = {uid: (begun, reached) for uid, begun, reached in rows}
             else:
-                found.claims = self._take(connection, owner, found)
+                found.claims = self._take(connection, owner, found, begins)
             return found
 
         found: _Found = yield session.in_journal(look)
@@ -76,7 +76,7 @@ class Claims:
                 connection.executemany(MAIN["take"], taken)
 
             yield session.in_main(fence)
-            found.claims = yield session.in_journal(lambda connection: self._take(connection, owner, found))
+            found.claims = yield session.in_journal(lambda connection: self._take(connection, owner, found, begins))
         if len(found.claims) < len(found.uids):  # some were not to be had after all: look at all again
             self._marks, self._rewinds = {}, None
             return found.claims
@@ -170,7 +170,7 @@ class Claims:
         rows = connection.execute(JOURNAL["claims_on"], (listed(runs),)).fetchall() if runs else []
         return {run: (epoch, bool(live)) for run, epoch, live in rows}
 
-    def _take(self, connection: sqlite3.Connection, owner: str, found: _Found) -> list[Claim]:
+    def _take(self, connection: sqlite3.Connection, owner: str, found: _Found, begins: float) -> list[Claim]:
         """Claims what was found and is still to be had.
 
         A run is read after its claim is known to be free, under the journal's lock: a finished run's claim is removed
@@ -179,7 +179,7 @@ class Claims:
         if not found.uids or not connection.execute(JOURNAL["is_owner"], (owner,)).fetchall():
             return []
         now_claimed = self._claims_on(connection, found.uids)
-        blind = {run for (run,) in connection.execute(JOURNAL["blind_on"], (listed(found.uids),)).fetchall()}
+        known = {row[0]: row[1:] for row in connection.execute(JOURNAL["known"], (listed(found.uids),)).fetchall()}
         claims: list[Claim] = []
         for row in self._session.main_readers.all(MAIN["pending_of"], (listed(found.uids),)):
             run: Run = run_of(row)
@@ -189,9 +189,12 @@ class Claims:
             if epoch:
                 connection.execute(JOURNAL["end_claim"], (epoch,))
                 connection.execute(JOURNAL["not_begun"], (run.uid,))
-            connection.execute(JOURNAL["know"], (run.uid,))
+            blind, began_at = known.get(run.uid, (0, None))
+            if began_at is None:
+                began_at = begins
+                connection.execute(JOURNAL["begin"], (run.uid, begins))
             fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
             assert fresh is not None
             kills = cast(int, row[-1])
-            claims.append(Claim(run, owner, fresh, kills + 1, takeover=bool(epoch), blind=run.uid in blind))
+            claims.append(Claim(run, owner, fresh, kills + 1, bool(epoch), bool(blind), began_at))
         return claims

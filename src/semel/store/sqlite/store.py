@@ -271,9 +271,11 @@ class Sqlite:
         operation.after = gone
         return self._submit(operation)
 
-    def claim(self, owner: str, workflows: Sequence[str], limit: int, now: float) -> Steps[builtins.list[Claim]]:
+    def claim(
+        self, owner: str, workflows: Sequence[str], limit: int, now: float, begins: float | None = None
+    ) -> Steps[builtins.list[Claim]]:
         _, claims = self._both()
-        return Steps(claims.claim(owner, workflows, limit, now))
+        return Steps(claims.claim(owner, workflows, limit, now, now if begins is None else begins))
 
     def release(self, claim: Claim) -> Operation[None]:
         session, claims = self._both()

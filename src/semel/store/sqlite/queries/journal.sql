@@ -33,6 +33,10 @@ DELETE FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid =
 -- name: know
 INSERT INTO semel_runs (uid) VALUES (?) ON CONFLICT (uid) DO NOTHING;
 
+-- name: begin
+INSERT INTO semel_runs (uid, began_at) VALUES (?, ?)
+ON CONFLICT (uid) DO UPDATE SET began_at = excluded.began_at WHERE began_at IS NULL;
+
 -- name: state
 INSERT INTO semel_records (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
 VALUES ((SELECT number FROM semel_runs WHERE uid = ?), ?, ?, ?, ?, ?, ?, ?, ?)
@@ -75,8 +79,8 @@ UPDATE semel_runs SET begun = 0 WHERE uid = ?;
 SELECT u.uid, u.begun, coalesce((SELECT max(r.seq) FROM semel_records AS r WHERE r.run = u.number), 0)
 FROM semel_runs AS u WHERE u.uid IN (SELECT value FROM json_each(?));
 
--- name: blind_on
-SELECT uid FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND blind = 1;
+-- name: known
+SELECT uid, blind, began_at FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?));
 
 -- name: note_in_flight
 INSERT INTO semel_notes (run, path, kind, text, at)

@@ -10,12 +10,13 @@ CREATE TABLE semel_meta (
 -- The runs that the journal knows, by a short number that is never used again (AUTOINCREMENT): in the records and their
 -- index it stands for the uid, which makes a batch of 100 scattered records 15 % quicker than the 32 digits do. "blind"
 -- says that an owner died with the run in hand, and nobody knows which steps it had in flight; "begun", that it died while
--- it drove the run, and had not only claimed it.
+-- it drove the run, and had not only claimed it; "began_at", when the run was claimed for the first time.
 CREATE TABLE semel_runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     uid    TEXT    NOT NULL UNIQUE,
     blind  INTEGER NOT NULL DEFAULT 0 CHECK (blind IN (0, 1)),
-    begun  INTEGER NOT NULL DEFAULT 0 CHECK (begun IN (0, 1))
+    begun  INTEGER NOT NULL DEFAULT 0 CHECK (begun IN (0, 1)),
+    began_at REAL
 );
 
 -- The outcomes of steps, in the order they were made; "run" is a number of semel_runs. A rowid table with a unique index
