@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,7 +19,7 @@ class Service:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def ask(self, path: str, tries: int = 3) -> int:
+    def ask(self, path: str, tries: int = 3, pause: float = 0.0, pauses: list[int] | None = None) -> int:
         """Tries again after any failure."""
         for left in reversed(range(tries)):
             try:
@@ -28,6 +29,9 @@ class Service:
             except Exception:
                 if not left:
                     raise
+            if left and pauses is not None:
+                pauses.append(left)
+                time.sleep(pause)
         raise SdkError(f"{path}: {answer.status_code}")
 
     def ask_all(self, paths: list[str], threads: int = 4) -> list[str]:

@@ -133,3 +133,26 @@ def test_what_is_iterated_later_is_named_by_what_it_is(app: App, server: Server)
     run, result = faulted_then_retried(app, kept_then_iterated, server.url)
     assert result == ["/page/0", "/page/1"]
     assert paths(run) == ["#auto:httpx.Client.post", "#auto:builtins.generator", "#auto:builtins.generator~1"]
+
+
+def pausing(url: str) -> list[int]:
+    pauses: list[int] = []
+    try:
+        Service(url).ask("/one", pause=0.0 if "/go" not in log else 3600.0, pauses=pauses)
+    except SdkError:
+        client.post(f"{url}/after")
+    break_off()
+    return pauses[:2]
+
+
+def test_the_pauses_of_an_sdk_between_recorded_attempts_are_not_waited_through_again(app: App, server: Server) -> None:
+    failing.add("/one")
+    app.workflow(pausing)
+    run = app.start(pausing, server.url)
+    with app.worker():
+        with pytest.raises(BrokenOff):
+            run.result(timeout=10)
+        log.append("/go")
+        assert run.retry()
+        assert run.result(timeout=10) == [2, 1], "an hour each"
+    assert server.asked == ["GET /one"] * 3 + ["POST /after"]

@@ -14,7 +14,7 @@ from .imports import when_imported
 #: The files of this room that patch a library; each says in ``MODULES`` whose import it waits for.
 LIBRARIES = (
     *("httpx", "httpx2", "urllib3", "botocore", "http_client", "aiohttp", "smtplib", "aiosmtplib"),
-    *("guard", "threads", "grpc", "websockets"),
+    *("guard", "threads", "sleeps", "grpc", "websockets"),
 )
 
 

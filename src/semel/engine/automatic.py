@@ -179,6 +179,11 @@ class AutomaticCall:
                 self._open.add(part)
             return part, found
 
+    @property
+    def is_between_records(self) -> bool:
+        """Whether the last exchange was found recorded, and so will be the next one."""
+        return bool(self._left and self.parts and self.parts[-1].record is not None)
+
     def ended(self, part: Part) -> None:
         with self._lock:
             self._open.discard(part)
@@ -287,6 +292,11 @@ class Automatic:
             self._execution.claim(text, path, lambda: called_twice(text, operation))
         except ProgramError as error:
             raise self._execution.halt(Halt("fault", error)) from error
+
+    def is_between_records(self, path: Path) -> bool:
+        """Whether the call at ``path`` has come to an exchange that is recorded, and not yet to the next such one."""
+        call = self._calls.get(path)
+        return call is not None and call.is_between_records
 
     def external(
         self,
