@@ -75,6 +75,7 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, A
                 "body": record.body,
                 "outcome": outcome.kind,
                 "value": outcome.text,
+                "request_differs": record.path in differing(notes),
                 "awaited": record.awaited,
                 "delivery": record.delivery,
                 "started_at": iso(record.started_at),
@@ -90,7 +91,7 @@ def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
     out = console(wide=True)
     _print_run(out, app, row)
     if steps:
-        _print_steps(out, row, steps)
+        _print_steps(out, row, steps, differing(notes))
     else:
         out.print("no steps are recorded")
     _print_notes(out, notes)
@@ -137,7 +138,12 @@ def _print_run(out: Console, app: App, row: Run) -> None:
     out.print(grid)
 
 
-def _print_steps(out: Console, row: Run, steps: Steps) -> None:
+def differing(notes: list[Note]) -> set[str]:
+    """The paths of the steps whose request has changed since it was recorded."""
+    return {note.path for note in notes if note.kind == "request differs"}
+
+
+def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -152,6 +158,8 @@ def _print_steps(out: Console, row: Run, steps: Steps) -> None:
         result = Text(printable(outcome.text))
         if outcome.kind != "result":
             result = Text(f"{_KINDS[outcome.kind]}: ", "red") + result
+        if record.path in changed:
+            result += Text(" (request differs)", "yellow")
         at = duration(record.started_at - row.created_at)
         spent = duration(record.finished_at - record.started_at)
         table.add_row(outcome.path, f"+{at}", spent, str(record.delivery), result)
@@ -162,5 +170,7 @@ def _print_notes(out: Console, notes: list[Note]) -> None:
     from rich.text import Text
 
     for note in notes:
+        if note.kind == "request differs":
+            continue  # marked at its step
         head = f"{note.kind}: {note.path}" if note.path else note.kind
         out.print(Text.assemble((head, "yellow"), f"\n  {printable(note.text)} ({local(note.at)})"), soft_wrap=True)

@@ -90,7 +90,7 @@ def test_a_run_as_json_has_stable_keys(ended: Project) -> None:
     assert run["result"] == "'r-A-1'"
     charge, mail = run["steps"]
     assert set(charge) == {
-        *("path", "body", "outcome", "value", "awaited", "delivery", "started_at", "finished_at"),
+        *("path", "body", "outcome", "value", "request_differs", "awaited", "delivery", "started_at", "finished_at"),
     }
     assert charge["path"] == "fulfil/start@1#charge"
     assert mail["value"] == "None"
@@ -231,3 +231,42 @@ def test_a_forgotten_step_runs_again(ended: Project) -> None:
 
 def test_what_would_steer_the_terminal_is_shown_as_text() -> None:
     assert printable("a\x1b[2J\tb\nc\x00") == "a\\x1b[2J\tb\nc\\x00"
+
+
+ASKING = """
+    import httpx
+    from semel import App
+    from semel.testing import script
+
+    app = App("NAME", database="sqlite:///shop.db")
+    tries = []
+
+    @app.workflow(redeliver=1)
+    def fulfil(order):
+        rate = httpx.get(f"https://rates.example/?try={len(tries)}").json()
+        missing = httpx.head("https://rates.example/").status_code
+        httpx.post("https://rates.example/")
+        tries.append(order)
+        if len(tries) == 1:
+            raise ValueError("delivered again")
+        return rate, missing
+"""
+
+
+def test_show_tells_what_a_call_was_answered_and_that_its_request_has_changed(project: Project) -> None:
+    from semel.testing import script
+
+    project.write(ASKING)
+    with script() as net:
+        net.on("GET", "https://rates.example/*").answer(json={"eur": 1})
+        net.on("HEAD", "https://rates.example/").answer(status=404)
+        net.on("POST", "https://rates.example/").answer(status=201)
+        project.finished("A-1")
+    shown = project.with_app("show", "A-1").output
+    assert "200 OK, 9 bytes (request differs)" in " ".join(shown.split())
+    steps = json.loads(project.with_app("show", "A-1", "--json").stdout)["steps"]
+    assert [(step["path"].partition("#")[2], step["request_differs"]) for step in steps] == [
+        ("auto:httpx.get", True),
+        ("auto:httpx.head", False),
+        ("auto:httpx.post", False),
+    ]
