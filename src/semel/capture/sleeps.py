@@ -1,7 +1,7 @@
 """The pauses of an SDK between two attempts that are both recorded: a replay does not wait through them again.
 
-An SDK that was told ``retry-after: 60`` waited a minute when it asked. Found again, neither attempt goes out, so there is
-nothing to wait for.
+An SDK that was told ``retry-after: 60`` waited a minute when it asked. Found again, neither attempt goes out, so there
+is nothing to wait for.
 """
 
 from __future__ import annotations
