@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
@@ -11,9 +13,11 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from docs_desk import desk
 from semel import App, Run, errors
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +54,7 @@ class Outside(BaseHTTPRequestHandler):
         said = {"id": "r", "object": "response", "output": [message]}
         answer = {"receipt": "R-7"} if self.path == "/charges" else said
         data = json.dumps(answer).encode()
-        self.send_response(200)
+        self.send_response(402 if self.path.startswith("/declined") else 200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()
@@ -62,8 +66,13 @@ class Outside(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def outside() -> Iterator[ThreadingHTTPServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Outside)
-    server.asked = []  # type: ignore[attr-defined]
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Outside)) as server:
+        server.asked = []  # type: ignore[attr-defined]
+        yield server
+
+
+@contextlib.contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[ThreadingHTTPServer]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
@@ -108,29 +117,125 @@ def python(folder: Path, *arguments: str, **given: str) -> subprocess.CompletedP
 
 
 def test_the_tutorial_is_what_happens(tmp_path: Path) -> None:
-    """A ``python`` block with a title is written, an ``sh`` block run, and ``text`` must be what it printed."""
-    page = (ROOT / "docs" / "tutorial.md").read_text()
-    shown = re.findall(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    printed = ""
-    bin_folder = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "src"),
-    }
-    for language, title, text in shown:
-        if language == "python":
-            (tmp_path / title).write_text(text)
-        elif language == "sh":
-            command = text.replace("python3", sys.executable).replace("semel ", f"{sys.executable} -m semel ")
-            done = subprocess.run(
-                ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-            )
-            printed = done.stdout
-        elif language == "text":
-            assert [line.split() for line in printed.splitlines() if line.strip()] == [
-                line.split() for line in text.splitlines() if line.strip()
-            ]
+    with desk(tmp_path) as reader:
+        reader.follow(ROOT / "docs" / "tutorial.md")
+
+
+def test_the_test_without_network_is_one_that_runs(tmp_path: Path) -> None:
+    with desk(tmp_path) as reader:
+        reader.follow(ROOT / "docs" / "how-to" / "typed-client.md")
+        reader.follow(ROOT / "docs" / "how-to" / "test-without-network.md")
+    assert not (tmp_path / "shop.db").exists(), "the developer's own database"
+
+
+@pytest.mark.rule("A10")
+@pytest.mark.parametrize(
+    ("shown", "killed_in", "asked"),
+    [("answer =", "cancel", 2), ("answer =", "mail_declined", 1), ("status =", "after", 1)],
+)
+def test_an_error_answer_is_a_fact_when_the_window_page_says_so(
+    tmp_path: Path, outside: Any, shown: str, killed_in: str, asked: int
+) -> None:
+    (block,) = [block for block in blocks(ROOT / "docs" / "explanation" / "window.md", "python") if shown in block]
+    program = """
+import os, signal, sys
+import httpx
+from semel import App, once
+
+app = App("shop")
+BANK = os.environ["BANK"]
+
+def charge(order, key): return httpx.post(f"{BANK}/charges", json=order, headers={"Idempotency-Key": key})
+def cancel(order): die("cancel")
+def mail_declined(order): die("mail_declined")
+
+def die(here):
+    if here in sys.argv:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@app.workflow
+def fulfil(order):
+BLOCK    die("after")
+
+run = app.start(fulfil, {"order": "A-1"}, id="A-1")
+with app.worker():
+    run.result()
+""".replace("BLOCK", "".join(f"    {line}\n" for line in block.splitlines()))
+    (tmp_path / "shop.py").write_text(program)
+    given = {"BANK": f"http://127.0.0.1:{outside.server_port}/declined", "NO_PROXY": "*"}
+    with pytest.raises(AssertionError):
+        python(tmp_path, "shop.py", killed_in, **given)
+    python(tmp_path, "shop.py", **given)
+    assert outside.asked == ["/declined/charges"] * asked
+
+
+class Speaker(BaseHTTPRequestHandler):
+    """A language model that says three words; where ``heard`` is set, each when the one before was shown."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        for word in ("no", "thing", "!"):
+            event = {"type": "response.output_text.delta", "delta": word, "item_id": "i", "logprobs": []}
+            said = json.dumps(event | {"output_index": 0, "content_index": 0, "sequence_number": 0})
+            self.server.log.append(f"said {word}")  # type: ignore[attr-defined]
+            self.wfile.write(f"event: response.output_text.delta\ndata: {said}\n\n".encode())
+            heard: queue.Queue[str] | None = self.server.heard  # type: ignore[attr-defined]
+            if heard is not None:
+                heard.get(timeout=30)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def speaker() -> Iterator[ThreadingHTTPServer]:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Speaker)) as server:
+        server.log, server.heard = [], None  # type: ignore[attr-defined]
+        yield server
+
+
+@pytest.mark.rule("A11")
+def test_a_stream_comes_whole_in_a_body_and_word_by_word_in_a_step(
+    tmp_path: Path, program: Any, speaker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{speaker.server_port}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("NO_PROXY", "*")
+    page = ROOT / "docs" / "explanation" / "what-leaves.md"
+    (shown,) = [block for block in blocks(page, "python") if "def shown" in block]
+    chat = program(f"""
+from collections.abc import Iterable
+from typing import Any
+from openai import OpenAI
+from semel import App, once
+
+app = App("chat", database="sqlite:///{tmp_path}/chat.db")
+llm = OpenAI()
+
+def remember(chat, text): pass
+
+{shown}
+@app.workflow
+def whole(chat, question):
+    return shown(chat, llm.responses.create(model="gpt-5", input=question, stream=True))
+""")
+
+    def publish(to: str, word: str) -> None:
+        speaker.log.append(f"shown {word}")
+        if speaker.heard is not None:
+            speaker.heard.put(word)
+
+    chat.publish = publish
+    with contextlib.closing(chat.app), contextlib.closing(chat.llm), chat.app.worker():
+        assert chat.app.start(chat.whole, "c", "why?").result(timeout=60) == "nothing!"
+        assert speaker.log == ["said no", "said thing", "said !", "shown no", "shown thing", "shown !"]
+        speaker.log.clear()
+        speaker.heard = queue.Queue()
+        assert chat.app.start(chat.answer, "c", "why?").result(timeout=60) == "nothing!"
+        assert speaker.log == ["said no", "shown no", "said thing", "shown thing", "said !", "shown !"]
 
 
 def test_every_error_has_its_place_in_the_reference() -> None:
