@@ -16,6 +16,9 @@ from semel import App
 
 _numbers = itertools.count()
 
+#: Modules that stand for other people's code lie in a folder of their own: what lies beside a program is the program's.
+sys.path.insert(0, str(Path(__file__).parent / "foreign"))
+
 
 @pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:

@@ -30,7 +30,7 @@ from .errors import (
     RunNotFound,
     WorkflowUnknown,
 )
-from .program import at_import, at_start
+from .program import at_import, at_start, find_user_code
 from .run import Run
 from .signals import Signals
 from .store import open_store
@@ -153,7 +153,7 @@ class App:
                 for package in settings.packages:
                     add_package(package)
                 capture(settings)
-                at_start(user_packages(), external=settings.external, passthrough=settings.passthrough)
+                at_start(find_user_code(), external=settings.external, passthrough=settings.passthrough)
                 self._checked = True
 
     # --------------------------------------------------------------------------------------------------------- starting

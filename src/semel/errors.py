@@ -136,6 +136,18 @@ class RunNotFound(SemelError, LookupError):
     code = "SEMEL-RUN-NOT-FOUND"
 
 
+class StepNotFound(SemelError, LookupError):
+    """The run has no record of this path, or the path is none of a step of its workflow."""
+
+    code = "SEMEL-STEP-NOT-FOUND"
+
+
+class OutcomeRefused(SemelError, TypeError):
+    """The value given to ``run.record`` cannot be recorded, or cannot be the outcome of that step."""
+
+    code = "SEMEL-OUTCOME"
+
+
 class RunPurged(SemelError, LookupError):
     """The run with this id has ended and was purged; the id is not started anew."""
 

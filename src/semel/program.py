@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .checks import Problem, check_loaded, function_refusals, render
+from .compiler import is_user_module, user_packages
 from .compiler.model import Source, build
 from .errors import Refused
 from .workflow.once import once
@@ -63,21 +64,32 @@ def refuse_unlisted(packages: frozenset[str]) -> None:
 
 
 def _unlisted(packages: frozenset[str]) -> set[str]:
-    modules = {name: vars(module) for name, module in list(sys.modules.items()) if hasattr(module, "__dict__")}
-    mine = [name for name in modules if name.partition(".")[0] in packages]
-    imported: set[str] = set()
-    for name in mine:
-        for value in list(modules[name].values()):
-            home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if isinstance(home, str):
-                imported.add(home)
     return {
         name
-        for name in imported
-        if name in modules
-        and name.partition(".")[0] not in packages | {"semel"}
-        and any(value is once for value in list(modules[name].values()))
+        for name in _imported(packages)
+        if name.partition(".")[0] not in packages | {"semel"}
+        and any(value is once for value in list(vars(sys.modules[name]).values()))
     }
+
+
+def _imported(packages: frozenset[str]) -> set[str]:
+    """The loaded modules that those of these packages import, or import something of."""
+    imported: set[str] = set()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in packages and hasattr(module, "__dict__"):
+            for value in list(vars(module).values()):
+                home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+                if isinstance(home, str):
+                    imported.add(home)
+    return {name for name in imported if hasattr(sys.modules.get(name), "__dict__")}
+
+
+def find_user_code() -> frozenset[str]:
+    """The top-level packages of user code, with the modules beside them that they import."""
+    while True:
+        packages = user_packages()
+        if not any([is_user_module(name) for name in _imported(packages)]) or user_packages() == packages:
+            return user_packages()
 
 
 def refuse(problems: list[Problem]) -> None:

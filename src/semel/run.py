@@ -5,11 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .codec import Answer, Exchange, NotEncodable
-from .errors import NotAllowedHere, RecordUnreadable, ResultTimeout, RunFaulted, RunNotFound, WorkflowUnknown
+from .engine.automatic import MAIL
+from .engine.nested import forgotten_with
+from .errors import (
+    NotAllowedHere,
+    OutcomeRefused,
+    RecordUnreadable,
+    ResultTimeout,
+    RunFaulted,
+    RunNotFound,
+    StepNotFound,
+    WorkflowUnknown,
+)
 from .signals import loop_wake
 from .store.interface import ENDED, Note, Record, Status
 from .store.interface import Run as Row
@@ -126,13 +138,19 @@ class Run(Generic[R_co]):
     def forget(self, path: str) -> None:
         """Deletes the record of a step, so that the next delivery runs it again (rule O25).
 
+        The records of what ran inside it go first, and those of all exchanges of its call. Each is noted. A part of a
+        call (``…#auto:httpx.get~1``) goes alone.
+
         Raises:
-            LookupError: the run has no record of that path.
+            StepNotFound: the run has no record of that path.
             NotAllowedHere: a worker has the run at this moment.
         """
-        note = self._note(path, "forgotten", "its record was deleted by hand; the step runs again")
-        if not self._app.store.forget(self.uid, path, note).wait():
-            self._refuse(path)
+        gone: list[str] = []
+        for each in forgotten_with(path, self.steps()) or [path]:
+            text = "its record was deleted by hand; the next delivery runs the step again"
+            if not self._app.store.forget(self.uid, each, self._note(each, "forgotten", text)).wait():
+                self._refuse(each, gone)
+            gone.append(each)
 
     def record(self, path: str, value: object) -> None:
         """States the outcome of a step, as if it had returned ``value`` (rule O25).
@@ -144,22 +162,29 @@ class Run(Generic[R_co]):
         or a lambda that only calls one. Where that does not tell, a call in an ``async def`` gets an awaitable.
 
         Raises:
-            TypeError: ``value`` cannot be recorded.
+            OutcomeRefused: ``value`` cannot be recorded, or is no ``Answer`` for a call over HTTP. It is a TypeError.
+            StepNotFound: the path is none of a step of the run's workflow.
             NotAllowedHere: a worker has the run at this moment.
         """
         row = self._row()
+        known = next((record for record in self.steps() if record.path == path), None)
         if isinstance(value, Answer):
             value = Exchange("", b"", b"", False, answer=value)
+        elif known is not None and self._is_over_http(known):
+            raise OutcomeRefused(
+                f"{path} is a call over HTTP: its outcome is the answer that the library reads, not a "
+                f'{type(value).__qualname__}. State it with run.record("{path}", Answer.of(json=…))'
+            )
         try:
             data = self._app.codec.encode(value)
         except NotEncodable as error:
-            raise TypeError(f"the value given for {path} cannot be recorded: {error}") from None
+            raise OutcomeRefused(f"the value given for {path} cannot be recorded: {error}") from None
         prefix = f"{row.workflow}/"
         execution = path.removeprefix(prefix).split("/")[0].split("[")[0].split("#")[0]
         if not path.startswith(prefix) or "@" not in execution or "#" not in path:
-            raise LookupError(f"{path!r} is no step of {self!r}; a path looks like {row.workflow}/start@1#label")
+            raise StepNotFound(f"{path!r} is no step of {self!r}; a path looks like {row.workflow}/start@1#label")
         now = self._app.now()
-        awaited = any(known.path == path and known.awaited for known in self.steps())
+        awaited = known is not None and known.awaited
         stated = Record(self.uid, execution, path, "result", data, awaited, now, now, 0)
         note = self._note(path, "recorded by hand", "its outcome was stated by hand")
         if not self._app.store.record(stated, note).wait():
@@ -170,11 +195,25 @@ class Run(Generic[R_co]):
     def _note(self, path: str, kind: Any, text: str) -> Note:
         return Note(self.uid, path, kind, text, self._app.now())
 
-    def _refuse(self, path: str) -> None:
+    def _is_over_http(self, record: Record) -> bool:
+        """Whether the record surely is of a call over HTTP; of an answer stated by hand that is not known."""
+        if record.kind != "result":
+            return False
+        try:
+            value = self._app.codec.decode(record.data)
+        except RecordUnreadable:
+            return False
+        return isinstance(value, Exchange) and value.value is None and value.method not in ("", MAIL)
+
+    def _refuse(self, path: str, gone: Sequence[str] = ()) -> None:
+        done = f". Deleted before that: {', '.join(gone)}" if gone else ""
         if self._row().status == "running":
-            raise NotAllowedHere(f"a worker has the run {self.id!r} at this moment; try again when it has let it go")
+            raise NotAllowedHere(
+                f"a worker has the run {self.id!r} at this moment, so the record of {path} stays as it is; try again "
+                f"when it has let it go{done}"
+            )
         known = ", ".join(record.path for record in self.steps()) or "none"
-        raise LookupError(f"the run {self.id!r} has no record of {path!r}; its records: {known}")
+        raise StepNotFound(f"the run {self.id!r} has no record of {path!r}; its records: {known}{done}")
 
     def _row(self) -> Row:
         row = self._app.store.get(self.id)

@@ -54,6 +54,51 @@ def test_what_a_finished_process_is_told_by_is_taken_apart_in_the_fix(app: App) 
     assert 'once("run", lambda: subprocess.run(TRUE, check=True).returncode)' in refused(app, body)
 
 
+TAKEN = {
+    "an attribute": 'return subprocess.run(["echo", "é"], capture_output=True, text=True).stdout',
+    "a chain": 'return subprocess.run(["echo", "(a)"], capture_output=True).stdout.decode().strip()[1:-1]',
+    "in a call": 'return str(subprocess.run(["true"], check=True).returncode)  # (',
+    "in an await": 'return (await asyncio.sleep(0, subprocess.run(["true"]).returncode))',
+    "nothing": 'return subprocess.run(["true"], check=True)',
+}
+
+
+@pytest.mark.parametrize("how", TAKEN)
+def test_the_corrected_line_runs_and_gives_what_the_line_takes_of_the_result(
+    how: str, program: Callable[[str], ModuleType], new_app: Callable[..., App]
+) -> None:
+    def written(line: str) -> Any:
+        return program(f"import asyncio, subprocess\nfrom semel import once\nasync def body():\n    {line}\n").body
+
+    text = refused(new_app(), written(TAKEN[how]))
+    (corrected,) = [line.strip() for line in text.splitlines() if line.strip().startswith("return ")]
+    scope: dict[str, Any] = {"asyncio": asyncio, "subprocess": subprocess}
+    exec(f"async def body():\n    {TAKEN[how]}\n", scope)
+    meant = asyncio.run(scope["body"]())
+    given = returned(new_app("corrected"), written(corrected))
+    assert given == (meant.returncode if how == "nothing" else meant)
+
+
+@pytest.mark.parametrize("end", ["\n        .stdout\n    )", ".stdout.decode(\n    ))"])
+def test_what_is_taken_of_the_result_on_a_later_line_gets_no_wrong_line(
+    end: str, program: Callable[[str], ModuleType], app: App
+) -> None:
+    call = 'subprocess.run(["true"], capture_output=True)'
+    made = program(f"import subprocess\ndef body():\n    return (\n        {call}{end}\n")
+    text = refused(app, made.body)
+    assert "put it into a function that returns what the body needs of it" in text
+    assert "lambda" not in text
+
+
+def test_a_pipe_of_a_process_is_opened_and_closed_in_one_step(app: App) -> None:
+    def body() -> str:
+        return os.popen("true").read()
+
+    text = refused(app, body)
+    assert "Open the connection, use it and close it in one step" in text
+    assert "lambda" not in text
+
+
 STARTS: dict[str, Callable[[], object]] = {
     "Popen": lambda: subprocess.Popen(TRUE).wait(),
     "check_output": lambda: subprocess.check_output(TRUE),

@@ -48,7 +48,9 @@ def redirected(url: str) -> Any:
 def refused(url: str) -> Any:
     addresses = (f"http://127.0.0.1:{os.environ['CLOSED_PORT']}/", "http://no.such.host.invalid/")
     with urllib3.PoolManager(retries=False) as pool:
-        return [caught(lambda address=address: pool.request("GET", address)) for address in addresses]
+        errors = [caught(lambda address=address: pool.request("GET", address)) for address in addresses]
+    # Its connection, which it holds too, has what connecting left in it.
+    return [(type(error).__name__, str(error), error.args, error.__cause__) for error in errors]
 
 
 def broken_off(url: str) -> Any:

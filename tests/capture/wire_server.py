@@ -86,7 +86,7 @@ class WireServer:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         with self._lock:
-            for connection in self._open:
+            for connection in [*self._open]:
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 

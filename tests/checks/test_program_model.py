@@ -75,13 +75,23 @@ def test_another_encoding_is_read_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"# coding: nonsense\nx = 1\n", b"x = '\xff'\n", b"def f(:\n", b"x = 1\x00\n", b"if x:\ny\n"]
+    "data",
+    [
+        *(b"# coding: nonsense\nx = 1\n", b"x = '\xff'\n", b"def f(:\n", b"x = 1\x00\n", b"if x:\ny\n"),
+        *(b"def f():\n    break\n", b"return 1\n", b"def f(a, a): ...\n", b"def f():\n    x = 1\n    nonlocal x\n"),
+        b"def f():\n    try: ...\n    except* ValueError:\n        return\n",
+    ],
 )
 @pytest.mark.rule("E")
 def test_a_file_that_cannot_be_read_is_a_problem_and_no_crash(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "bad.py").write_bytes(data)
     (tmp_path / "good.py").write_text(TWICE)
     assert sorted(problem.rule for problem in check_paths([tmp_path])) == ["cannot-parse", "helper-called-twice"]
+
+
+def test_what_python_only_warns_of_is_read(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text("if 1 is 1: ...\n" + TWICE)
+    assert [problem.rule for problem in check_paths([tmp_path])] == ["helper-called-twice"]
 
 
 def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -> None:

@@ -296,6 +296,10 @@ def test_a_body_that_is_none_is_left_out(sent) -> None:
     "call",
     [
         lambda shop: shop.anything(float("nan")),
+        lambda shop: shop.anything(Decimal("NaN")),
+        lambda shop: shop.anything({"in": [Decimal("-Infinity")]}),
+        lambda shop: shop.customer(Customer.model_construct(name="Ann", credit=Decimal("NaN"))),
+        lambda shop: shop.anything({"in": Customer.model_construct(name="Ann", credit=Decimal("sNaN"))}),
         lambda shop: shop.anything(object()),
         lambda shop: shop.anything("\ud800"),
         lambda shop: shop.blob("a", "text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -46,3 +47,27 @@ class Service:
         """One request per page, when the page is asked for."""
         for number in range(count):
             yield client.get(f"{self.url}/page/{number}").json()["path"]
+
+    def polled(self, times: int) -> list[int]:
+        """Asks the same again and again."""
+        return [int(client.get(f"{self.url}/state").json()["count"]) for _ in range(times)]
+
+    def post_all(self, count: int) -> list[int]:
+        """In a pool, each with something new in its body."""
+        with ThreadPoolExecutor(3) as pool:
+            asked = [
+                pool.submit(client.post, f"{self.url}/rpc", json={"id": secrets.token_hex(4)}) for _ in range(count)
+            ]
+            return [int(done.result().json()["count"]) for done in asked]
+
+    def lazy_length(self) -> _Lazy:
+        """Asks when its length is wanted."""
+        return _Lazy(self.url)
+
+
+class _Lazy:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def __len__(self) -> int:
+        return int(client.get(f"{self.url}/length").json()["count"])

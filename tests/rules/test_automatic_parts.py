@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
 import pytest
 from automatic_scene import BrokenOff, Server, break_off, client, failing, faulted_then_retried, log, paths, server
 from foreign_sdk import SdkError, Service
 
 from semel import App
-from semel.errors import RequestNotAligned
+from semel.errors import CallWithoutName, RequestNotAligned
 
 __all__ = ["server"]
 
@@ -156,3 +161,138 @@ def test_the_pauses_of_an_sdk_between_recorded_attempts_are_not_waited_through_a
         assert run.retry()
         assert run.result(timeout=10) == [2, 1], "an hour each"
     assert server.asked == ["GET /one"] * 3 + ["POST /after"]
+
+
+class Token(httpx.Auth):
+    """Asks for a token if it has none, as many clients do."""
+
+    requires_response_body = True
+    known: str | None = None
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if Token.known is None:
+            answer = yield httpx.Request("POST", f"{request.url.copy_with(path='/token')}")
+            Token.known = str(answer.json()["count"])
+        request.headers["authorization"] = Token.known
+        yield request
+
+
+def charged(url: str) -> int:
+    count = client.post(f"{url}/charge", json={"cents": 5}, auth=Token()).json()["count"]
+    break_off()
+    return int(count)
+
+
+@pytest.mark.rule("A10")
+@pytest.mark.parametrize(("at_first", "later"), [("known", None), (None, "known")])
+def test_a_client_that_has_its_token_only_sometimes_is_not_charged_twice(
+    app: App, server: Server, at_first: str | None, later: str | None
+) -> None:
+    app.workflow(charged)
+    Token.known = at_first
+    run = app.start(charged, server.url)
+    with app.worker():
+        with pytest.raises(BrokenOff):
+            run.result(timeout=10)
+        log.append("/go")
+        Token.known = later
+        assert run.retry()
+        if later is None:
+            with pytest.raises(RequestNotAligned):
+                run.result(timeout=10)
+        else:
+            assert run.result(timeout=10) == 2
+    assert server.asked.count("POST /charge") == 1
+
+
+def posts_with_nonces(url: str) -> list[int]:
+    found = Service(url).post_all(6)
+    break_off()
+    return found
+
+
+@pytest.mark.rule("O20")
+def test_answers_of_requests_that_cannot_be_told_apart_are_not_given_at_random(app: App, server: Server) -> None:
+    app.workflow(posts_with_nonces)
+    run = app.start(posts_with_nonces, server.url)
+    with app.worker():
+        with pytest.raises(BrokenOff):
+            run.result(timeout=10)
+        log.append("/go")
+        assert run.retry()
+        with pytest.raises(RequestNotAligned, match=r"side by side.*once"):
+            run.result(timeout=10)
+    assert len(server.asked) == 6
+
+
+def in_a_pool(url: str) -> list[int]:
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(asked, f"{url}/{number}") for number in range(6)]
+        return [done.result() for done in waiting]
+
+
+def asked(url: str) -> int:
+    return int(client.get(url).raise_for_status().json()["count"])
+
+
+@pytest.mark.rule("A10")
+def test_a_failed_call_of_a_pool_that_ends_the_body_is_made_again(app: App, server: Server) -> None:
+    app.workflow(in_a_pool)
+    failing.add("/0")
+    run = app.start(in_a_pool, server.url)
+    with app.worker():
+        with pytest.raises(httpx.HTTPStatusError):
+            run.result(timeout=10)
+        failing.clear()
+        assert run.retry()
+        assert len(run.result(timeout=10)) == 6
+    assert server.asked.count("GET /0") == 2
+
+
+def three_pages(url: str) -> list[int]:
+    counts = Service(url).polled(3)
+    break_off()
+    return counts
+
+
+@pytest.mark.rule("O25")
+def test_a_forgotten_part_is_asked_for_again_in_its_place(app: App, server: Server) -> None:
+    app.workflow(three_pages)
+    run = app.start(three_pages, server.url)
+    with app.worker(), pytest.raises(BrokenOff):
+        run.result(timeout=10)
+    part = next(record.path for record in run.steps() if record.path.endswith("~1"))
+    run.forget(part)
+    log.append("/go")
+    assert run.retry()
+    with app.worker():
+        assert run.result(timeout=10) == [1, 4, 3]
+
+
+async def awaited(url: str) -> int:
+    async with httpx.AsyncClient(trust_env=False) as own:
+        answer = await own.get(f"{url}/one")
+    break_off()
+    return int(answer.json()["count"])
+
+
+@pytest.mark.rule("A1")
+def test_a_call_that_is_awaited_where_it_stands_is_a_step(app: App, server: Server) -> None:
+    run, result = faulted_then_retried(app, awaited, server.url)
+    assert result == 1
+    assert paths(run) == ["#auto:httpx.AsyncClient.get"]
+
+
+def later_line(url: str) -> int:
+    pages = Service(url).lazy_length()
+    if "/go" in log:
+        json.dumps({})
+    return len(pages)
+
+
+@pytest.mark.rule("O17")
+def test_what_a_later_line_asks_for_is_not_taken_for_the_call_before_it(app: App, server: Server) -> None:
+    app.workflow(later_line)
+    with app.worker(), pytest.raises(CallWithoutName):
+        app.start(later_line, server.url).result(timeout=10)
+    assert server.asked == []

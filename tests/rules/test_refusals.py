@@ -178,15 +178,18 @@ def test_a_file_edited_before_it_was_read_is_a_clear_error_with_the_remedy(new_a
 
 
 @pytest.mark.rule("O19")
-def test_a_module_with_steps_that_is_not_listed_is_refused_at_start(tmp_path: Path) -> None:
+def test_a_module_of_elsewhere_with_steps_that_is_not_listed_is_refused_at_start(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
     for name, text in TWO_MODULES.items():
         if name != "pyproject.toml":
-            (tmp_path / name).write_text(text.replace('    if loud:\n        notify("b")\n', ""))
-    environment = {**os.environ, "PYTHONPATH": str(Path(semel.__file__).parents[1])}
+            folder = elsewhere if name == "mails.py" else tmp_path
+            (folder / name).write_text(text.replace('    if loud:\n        notify("b")\n', ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(semel.__file__).parents[1]), str(elsewhere)])}
     command = [sys.executable, "shop.py"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert 'packages = ["mails"]' in done.stderr
-    assert str(tmp_path / "mails.py") in done.stderr
+    assert str(elsewhere / "mails.py") in done.stderr
     assert not (tmp_path / "shop.db").exists()
     (tmp_path / "pyproject.toml").write_text('[tool.semel]\npackages = ["mails"]\n')
     assert subprocess.run(command, cwd=tmp_path, env=environment, check=False).returncode == 0

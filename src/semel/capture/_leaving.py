@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import linecache
 import sys
 from asyncio import base_events, events, runners
 from collections.abc import Callable
@@ -185,15 +186,16 @@ def _declaration(operation: str) -> str:
 
 def _fix(here: Place | None, operation: str | None, label: str) -> str:
     opens = operation is not None and operation.rpartition(".")[2] in _OPENING
-    step = None if opens or here is None else _step(here.part, label, operation)
-    if here is None or step is None:
+    part = None if opens or here is None else _whole(here)
+    step = None if here is None or part is None else _step(part, label, operation, alone=part == here.part)
+    if here is None or part is None or step is None:
         advice = "Open the connection, use it and close it in one step" if opens else "Make it a step"
         line = f":\n    {here.text}" if here is not None else ""
         return (
             f"{advice}: put it into a function that returns what the body needs of it, and write "
             f'once("{label}", that_function) in its place{line}'
         )
-    line = here.text.replace(here.part, step, 1) if here.part in here.text else step
+    line = here.text.replace(part, step, 1) if part in here.text else step
     return f"Make it a step:\n    {line}"
 
 
@@ -202,20 +204,50 @@ _OPENING = frozenset(
     {
         *("connect", "connect_ex", "connect_async", "ws_connect", "create_connection", "open_connection"),
         *("socket", "wrap_socket", "create_datagram_endpoint"),
-        *("Popen", "create_subprocess_exec", "create_subprocess_shell"),
+        *("Popen", "popen", "create_subprocess_exec", "create_subprocess_shell"),
     }
 )
 
 
-def _step(part: str, label: str, operation: str | None) -> str | None:
-    """The expression as a step; None if it is no expression on one line."""
+def _whole(here: Place) -> str | None:
+    """The call with what is taken of its result on the same line (``.stdout.strip()``); None if that goes on below.
+
+    The step returns what the body needs of the result, which may be no value that could be recorded.
+    """
+    if here.part not in here.text:
+        return here.part
+    rest = here.text.partition(here.part)[2]
+    ends = [end for end in range(len(rest) + 1) if _is_chain(here.part, rest[:end])]
+    taken = ends[-1] if ends else 0
+    goes_on = rest[taken:].lstrip().startswith((".", "(", "["))
+    below = linecache.getline(here.file, here.line + 1).lstrip().startswith(".") and not rest[taken:].strip()
+    return None if goes_on or below else here.part + rest[:taken]
+
+
+def _is_chain(part: str, after: str) -> bool:
+    """Whether ``after`` is attributes, calls and items of the expression before it, and nothing more."""
+    text = part + after
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    end = len(part.encode())
+    if node.end_col_offset != len(text.encode()):
+        return False
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript) and node.end_col_offset != end:
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.end_col_offset == end
+
+
+def _step(part: str, label: str, operation: str | None, *, alone: bool) -> str | None:
+    """The expression as a step; None if it is no expression on one line. ``alone``: nothing is taken of its result."""
     awaited = part.startswith("await ")
     inner = part.removeprefix("await ").strip()
     try:
         ast.parse(inner, mode="eval")
     except SyntaxError:
         return None
-    if operation == "subprocess.run":
+    if operation == "subprocess.run" and alone:
         inner += ".returncode"  # the finished process itself cannot be recorded
     step = f'once("{label}", lambda: {inner})'
     return f"await {step}" if awaited else step

@@ -34,8 +34,9 @@ def identity(request: Request) -> bytes:
 
 
 def content(request: Request) -> bytes:
-    """The bytes of the body that a digest of it is made of; empty where it is new at each request (multipart)."""
-    body = request.body
-    if not body or body.startswith(b"--"):
-        return b""
+    """The bytes of the body that a digest of it is made of: without the boundary of a multipart, which is random."""
+    body = request.body or b""
+    if body.startswith(b"--"):
+        boundary = body.partition(b"\r\n")[0]
+        return body.replace(boundary, b"--")
     return body

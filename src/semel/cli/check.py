@@ -58,8 +58,14 @@ def sources_of_app(target: str | None) -> Sequence[Path]:
         source = source_of(name)
         if source is None:
             raise click.UsageError(f"the source of {name!r} was not found from {Path.cwd()}; name its folder")
-        found.append(source)
+        found.append(_from_here(source))
     return found
+
+
+def _from_here(path: Path) -> Path:
+    """The path as a person in the current folder would write it."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def print_problems(problems: Sequence[Problem], paths: Sequence[Path], what: str = "problem") -> None:

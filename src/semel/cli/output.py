@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.measure import Measurement
 
 
 _WIDE = 240  # characters: room for ids and paths
@@ -28,6 +30,29 @@ def console(*, wide: bool = False) -> Console:
         sys.stdout.reconfigure(errors="replace")
     width = _WIDE if wide and not sys.stdout.isatty() and "COLUMNS" not in os.environ else None
     return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+class FoldedPath:
+    """A step's path in a cell, broken where a name in it begins and not in the middle of one, if there is room."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._names = re.split(r"(?=[/#\[])", path)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement
+
+        return Measurement(max(map(len, self._names)), len(self._path)).with_maximum(options.max_width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.text import Text
+
+        lines = [""]
+        for name in self._names:
+            if lines[-1] and len(lines[-1]) + len(name) > options.max_width:
+                lines.append("")
+            lines[-1] += name
+        yield Text("\n".join(lines), overflow="fold")
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,7 @@ from semel.errors import RunNotFound
 from .application import app_option, database_of, load_app
 from .group import DONE, NO
 from .moments import duration, iso, local
-from .output import console, print_json, printable
+from .output import FoldedPath, console, print_json, printable
 from .runs import STYLES, run_times, took
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Steps: TypeAlias = "list[tuple[Record, StepOutcome]]"
 
 _KINDS = {"result": "", "failure": "failed", "unrecordable": "not recordable", "cancelled": "cancelled"}
+
+_GIVEN_AGAIN = "a call that has a record is given the recorded answer again; to have it made anew:"
 
 
 @click.command("show", short_help="Show one run: steps, results, notes, fault.")
@@ -105,6 +107,8 @@ def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
         lost = "SEMEL-NOT-RECORDABLE" in row.fault or "ResultNotRecordable" in row.fault
         mend = "let the step run again (semel forget RUN PATH)" if lost else "mend it"
         out.print(Text(f"{mend}, then: semel retry {row.id}", "dim"), soft_wrap=True)
+        if any("#auto:" in record.path for record, _ in steps):
+            out.print(Text(f"{_GIVEN_AGAIN} semel forget {row.id} PATH", "dim"), soft_wrap=True)
 
 
 def _print_run(out: Console, app: App, row: Run) -> None:
@@ -162,7 +166,7 @@ def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> Non
             result += Text(" (request differs)", "yellow")
         at = duration(record.started_at - row.created_at)
         spent = duration(record.finished_at - record.started_at)
-        table.add_row(outcome.path, f"+{at}", spent, str(record.delivery), result)
+        table.add_row(FoldedPath(outcome.path), f"+{at}", spent, str(record.delivery), result)
     out.print(table)
 
 

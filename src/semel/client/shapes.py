@@ -7,6 +7,8 @@ as a number the other side would read it as a binary fraction; msgspec reads it 
 from __future__ import annotations
 
 import json
+from collections.abc import ValuesView
+from decimal import Decimal
 from typing import Any, TypeVar
 
 import msgspec
@@ -53,10 +55,11 @@ class Json:
         self._decoder = msgspec.json.Decoder(hint, dec_hook=_read_foreign)
 
     def told(self, value: Any) -> Any:
-        """The value as None, bool, int, float, str, list and dict. Raises TypeError or ValueError."""
+        """The value as None, bool, int, float, Decimal, str, list and dict. Raises TypeError or ValueError."""
         if self._adapter is not None:
+            _all_finite(self._adapter.dump_python(value, warnings=False))
             return self._adapter.dump_python(value, mode="json", by_alias=True, warnings="error")
-        return msgspec.to_builtins(value, str_keys=True, enc_hook=_tell_foreign)
+        return msgspec.to_builtins(value, builtin_types=(Decimal,), str_keys=True, enc_hook=_tell_foreign)
 
     def read(self, body: bytes) -> Any:
         """The value of a body. Raises Misfit."""
@@ -74,7 +77,25 @@ class Json:
 
 def written(told: Any) -> bytes:
     """The JSON of plain data. Raises ValueError for a number that is not finite, or text that has no UTF-8."""
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_decimal).encode()
+
+
+def _decimal(value: Any) -> str:
+    if not isinstance(value, Decimal):
+        raise TypeError(f"a {type(value).__qualname__} has no form in JSON")
+    _all_finite(value)
+    return str(value)
+
+
+def _all_finite(told: Any) -> None:
+    """Raises ValueError for a Decimal in it that is none: as text, it would be sent as if it were one."""
+    if isinstance(told, Decimal) and not told.is_finite():
+        raise ValueError(f"{told} is not a finite number")
+    if isinstance(told, dict):
+        told = told.values()
+    if isinstance(told, list | tuple | set | frozenset | ValuesView):
+        for each in told:
+            _all_finite(each)
 
 
 def _adapter(hint: Any) -> Any:
@@ -126,5 +147,6 @@ def _read_foreign(kind: type[T], value: Any) -> T:
 
 def _tell_foreign(value: Any) -> Any:
     if is_pydantic(type(value)):
+        _all_finite(value.model_dump(warnings=False))
         return value.model_dump(mode="json", by_alias=True, warnings="error")
     raise TypeError(f"a {type(value).__qualname__} has no form in JSON")

@@ -6,12 +6,15 @@ Nothing of a request is stored but keyed digests, so that no secret of it can be
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 Headers = tuple[tuple[str, str], ...]
+
+_BREAKS = re.compile(r"[\r\n\0]")
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -41,19 +44,43 @@ class Answer(msgspec.Struct, frozen=True, gc=False, array_like=True):
         body: bytes = b"",
         headers: Mapping[str, str] | Iterable[tuple[str, str]] = (),
     ) -> Answer:
-        """An answer written by hand, for ``run.record`` and for tests: its body is given as JSON, text or bytes."""
+        """An answer written by hand, for ``run.record`` and for tests: its body is given as JSON, text or bytes.
+
+        Raises:
+            ValueError, TypeError: no library could have got such an answer.
+        """
+        if sum((json is not ..., text is not None, body != b"")) > 1:
+            raise ValueError("an Answer has one body: give it as json, as text, or as body")
         kind = None
         if json is not ...:
             body, kind = _dumps(json), "application/json"
         elif text is not None:
             body, kind = text.encode(), "text/plain; charset=utf-8"
-        given: Headers = tuple(cast(Any, headers).items() if isinstance(headers, Mapping) else headers)
+        given = _checked_headers(headers)
         names = {name.lower() for name, _ in given}
         if kind is not None and "content-type" not in names:
             given = (("content-type", kind), *given)
         if "content-length" not in names and "transfer-encoding" not in names:
             given = (*given, ("content-length", str(len(body))))
-        return cls(status, given, body)
+        return cls(_checked_status(status), given, bytes(body))
+
+
+def _checked_status(status: object) -> int:
+    if not isinstance(status, int) or isinstance(status, bool):
+        raise TypeError(f"the status of an Answer is a number such as 404, not {status!r}")
+    if not 100 <= status <= 599:
+        raise ValueError(f"the status of an Answer is from 100 to 599, not {status}")
+    return int(status)
+
+
+def _checked_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
+    given = tuple((name, value) for name, value in (headers.items() if isinstance(headers, Mapping) else headers))
+    for name, value in given:
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"the header {name!r} of an Answer: its name and value are texts, not {value!r}")
+        if not name or _BREAKS.search(name) or _BREAKS.search(value):
+            raise ValueError(f"the header {name!r} of an Answer is empty or has a line break in it: {value!r}")
+    return given
 
 
 class Exchange(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -91,7 +118,10 @@ class AnswerTooLarge(Exception):
 
 
 def _dumps(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except ValueError as error:
+        raise ValueError(f"the json of an Answer: {error}") from None
 
 
 _ENCODER = msgspec.msgpack.Encoder()

@@ -11,7 +11,7 @@ from . import loops as _loops  # fills the hidden variables of the twins
 from .entry import check_compiles, enter, intrinsic, step_call
 from .explain import explain_uncompiled
 from .operation import operation_name
-from .packages import add_package, user_packages
+from .packages import add_package, is_user_module, user_packages
 from .path import Execution, Key, Origin, Path, current, pass_name
 from .source import preload
 from .targets import loop_round
@@ -31,6 +31,7 @@ __all__ = [
     "explain_uncompiled",
     "intrinsic",
     "is_step_begun",
+    "is_user_module",
     "leads",
     "loop_round",
     "operation_name",

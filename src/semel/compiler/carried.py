@@ -137,7 +137,7 @@ def carried(path: Path, function: Any) -> Callable[..., Any]:
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         current.set(path)
-        return function(*args, **kwargs)
+        return path.execution.run_callback(function, args, kwargs)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return context.copy().run(run, args, kwargs)

@@ -12,6 +12,7 @@ import linecache
 import sys
 from dataclasses import dataclass
 from types import CodeType, FrameType
+from typing import Any
 
 from semel.errors import PathClaimedTwice
 
@@ -72,12 +73,53 @@ def leads(path: Path) -> bool:
         if id(code) in _carriers:
             return True
         if is_twin_code(code):
-            at_call = dis.opname[code.co_code[frame.f_lasti]] in _CALLS
-            return at_call and not called_user and path.parent is frame.f_locals.get(".p")
-        # User code that a twin calls, and that is no twin itself, is no call with a path: a property, a special method.
+            return not called_user and path.parent is frame.f_locals.get(".p") and _is_at(frame, path)
+        # User code that a twin calls, and that is no twin itself, has no path: a property, a special method.
         called_user = is_user_module(frame.f_globals.get("__name__"))
         frame = frame.f_back
     return True  # a task or a thread that the call has started
+
+
+def _is_at(frame: FrameType, path: Path) -> bool:
+    """Whether a compiled frame stands at the call that the site ``path`` was made for, or at what is done with it there.
+
+    ``list(pages(url))`` is: what is asked for while the list is made belongs to ``pages``. A later line is not, though
+    no other call has been made in between.
+    """
+    code, at = frame.f_code, frame.f_lasti
+    while dis.opname[code.co_code[at]] == "CACHE":  # where 3.12 stands while a frame awaits
+        at -= 2
+    if dis.opname[code.co_code[at]] not in _CALLS:
+        return False
+    made_in = getattr(path, "called_in", None)
+    if made_in is None:
+        return True
+    if made_in is not code:
+        return False
+    positions = _positions(code)
+    made, now = positions[path.called_at // 2], positions[at // 2]
+    if None in made or None in now:  # over several lines, or a process without positions
+        return True
+    return _start(now) <= _start(made) and _end(made) <= _end(now)
+
+
+_Position = tuple[int | None, int | None, int | None, int | None]
+_known_positions: dict[int, tuple[CodeType, list[_Position]]] = {}
+
+
+def _positions(code: CodeType) -> list[_Position]:
+    known = _known_positions.get(id(code))
+    if known is None:
+        known = _known_positions[id(code)] = (code, [*code.co_positions()])
+    return known[1]
+
+
+def _start(position: _Position) -> tuple[Any, Any]:
+    return position[0], position[2]
+
+
+def _end(position: _Position) -> tuple[Any, Any]:
+    return position[1], position[3]
 
 
 def place(*, compiled: bool = False) -> Place | None:
@@ -101,7 +143,7 @@ def _place(frame: FrameType) -> Place:
 
 def _part(code: CodeType, at: int, line: str) -> str:
     """What of the line is evaluated, by the positions of the code; the whole of it where they do not tell."""
-    positions = [*code.co_positions()][at // 2]
+    positions = _positions(code)[at // 2]
     start, end, left, right = positions
     if start is None or start != end or left is None or right is None:
         return line.strip()

@@ -17,6 +17,7 @@ from semel.compiler import Path, called_twice, current, operation_name
 from semel.errors import ProgramError, RecordUnreadable, RequestNotAligned, ResultNotRecordable
 from semel.store.interface import Record
 
+from .alignment import PART, Alignment, Asked, Recorded, part_text
 from .halt import Halt
 from .live import Live
 from .outcomes import CANCELLED, Outcome, outcome_of_failure, unrecordable_outcome
@@ -24,20 +25,9 @@ from .outcomes import CANCELLED, Outcome, outcome_of_failure, unrecordable_outco
 if TYPE_CHECKING:
     from .execution import Execution
 
-_PART = "~"
 _AUTOMATIC = "#auto:"
-
-
-class Asked:
-    """A request as the engine sees it. ``told`` is its method and where it goes, for a message; it is not stored."""
-
-    __slots__ = ("asked", "method", "sent", "told")
-
-    def __init__(self, method: str, asked: bytes, sent: bytes, told: str) -> None:
-        self.method = method
-        self.asked = asked
-        self.sent = sent
-        self.told = told
+#: The method of what sends mail: no exchange over HTTP, so that its outcome is a value of its library.
+MAIL = "MAIL"
 
 
 class Part(Live):
@@ -47,8 +37,8 @@ class Part(Live):
     """
 
     __slots__ = ("asked", "automatic", "failing", "flatten", "record", "restore", "together", "value")
-    flatten: Callable[[BaseException], dict[str, str | int | None] | None]
-    restore: Callable[[dict[str, str | int | None]], BaseException]
+    flatten: Callable[[BaseException], dict[str, str | int | None] | None] | None
+    restore: Callable[[dict[str, str | int | None]], BaseException] | None
 
     def __init__(self, text: str, path: Path, automatic: AutomaticCall, asked: Asked, together: bool) -> None:
         super().__init__(text, path, "", None, None, False)
@@ -83,7 +73,7 @@ class Part(Live):
 
     def failed(self, codec: Codec, error: BaseException) -> Outcome:
         self.failing = True
-        flat = self.flatten(error)
+        flat = None if self.flatten is None else self.flatten(error)
         if flat is None:
             return outcome_of_failure(codec, error)
         return Outcome("result", codec.encode(self.exchange(failure=flat)))
@@ -101,10 +91,16 @@ class Part(Live):
         if outcome.kind == "unrecordable":
             raise execution.halt(Halt("fault", not_recordable(execution, self.text, outcome)))
         value = execution.replay.seen(self.text, outcome)
-        if not isinstance(value, Exchange):
-            return value  # stated by hand, of a call that is no exchange
+        is_mail = self.asked.method == MAIL
+        if not isinstance(value, Exchange):  # stated by hand
+            if is_mail:
+                return value
+            raise execution.halt(Halt("fault", _no_answer(self.text, value)))
+        if is_mail and value.answer is not None:
+            raise execution.halt(Halt("fault", _no_answer(self.text, value.answer)))
         self.failing = value.failure is not None or (value.answer is not None and not value.answer.is_result)
         if value.failure is not None:
+            assert self.restore is not None
             raise self.restore(value.failure)
         if value.answer is not None:
             return value.answer
@@ -118,6 +114,19 @@ def not_recordable(execution: Execution, path: str, outcome: Any) -> ResultNotRe
         f"be made again by itself. Ask for less, or keep what came elsewhere and record where it is: "
         f'once("download", lambda: saved_to(file)). For this run, state the outcome with '
         f'run.record("{path}", Answer.of(json=…)), or let it be made again with run.forget("{path}")'
+    )
+
+
+def _no_answer(path: str, stated: object) -> RecordUnreadable:
+    """What stands in the record of a call, stated by hand, is nothing that its library could give."""
+    mail = isinstance(stated, Answer)
+    what = "sends mail, and an Answer is one of HTTP" if mail else "is made over HTTP, and that is no Answer"
+    fitting = (
+        f'run.record("{path}", …) as what its library gives' if mail else f'run.record("{path}", Answer.of(json=…))'
+    )
+    return RecordUnreadable(
+        f"the outcome of {path} was stated as a {type(stated).__qualname__}, but the call {what}. State it with "
+        f'{fitting}, or let the call be made again with run.forget("{path}")'
     )
 
 
@@ -155,24 +164,19 @@ class AutomaticCall:
         self.parts: list[Part] = []
         self._open: set[Part] = set()
         self._lock = threading.Lock()
-        self._left = {number: _Recorded(record, codec) for number, record in sorted(records.items())}
-        self._single = set(self._left) == {0} and not self._left[0].together
-        self._next = max(self._left, default=-1) + 1
+        self._alignment = Alignment(text, records, codec)
 
-    def part(self, asked: Asked, beside: bool) -> tuple[Part, _Recorded | None]:
+    def part(self, asked: Asked, beside: bool) -> tuple[Part, Recorded | None]:
         """The next exchange, with its record. ``beside`` says that it is made on a thread of a pool.
 
         Raises RequestNotAligned.
         """
         with self._lock:
-            number = self._aligned(asked)
+            number, found = self._alignment.next(asked)
             together = beside or bool(self._open)
             for other in self._open:
                 other.together = True
-            found = self._left.pop(number, None)
-            if found is None:
-                number, self._next = self._next, self._next + 1
-            part = Part(self.text if number == 0 else f"{self.text}{_PART}{number}", self.path, self, asked, together)
+            part = Part(part_text(self.text, number), self.path, self, asked, together)
             part.record = found.record if found is not None else None
             self.parts.append(part)
             if found is None:
@@ -182,68 +186,15 @@ class AutomaticCall:
     @property
     def is_between_records(self) -> bool:
         """Whether the last exchange was found recorded, and so will be the next one."""
-        return bool(self._left and self.parts and self.parts[-1].record is not None)
+        return bool(self._alignment.left and self.parts and self.parts[-1].record is not None)
 
     def ended(self, part: Part) -> None:
+        """Lets go of the request: a long body makes many calls."""
+        part.step = part.restore = None
+        if not part.failing:
+            part.flatten = None
         with self._lock:
             self._open.discard(part)
-
-    def _aligned(self, asked: Asked) -> int:
-        """The number of the record of this request; -1 if it has none and may be sent."""
-        if not self._left:
-            return -1
-        if self._single:
-            return 0
-        fitting: list[int] = []
-        for number, recorded in self._left.items():
-            if recorded.fits(asked) and not recorded.together:
-                return fitting[0] if fitting else number
-            if recorded.fits(asked):
-                fitting.append(number)
-            elif not recorded.together and not fitting:
-                raise RequestNotAligned(self._misaligned(asked, number))
-            elif not recorded.together:
-                break
-        # Of several made side by side to one address, the one with the same body is meant.
-        same = [number for number in fitting if self._left[number].sent == asked.sent]
-        return next(iter([*same, *fitting]), -1)
-
-    def _misaligned(self, asked: Asked, number: int) -> str:
-        text = self.text if number == 0 else f"{self.text}{_PART}{number}"
-        return (
-            f"the call {self.text} makes several requests, and now asks {asked.told} where its record {text} is of "
-            f"another request ({self._left[number].method or 'unknown'}). It was not sent: the answer recorded there "
-            f"is not its answer, and sending it could do twice what was done. Let the program ask as it did, or, for "
-            f'this run, let that exchange be made anew with run.forget("{text}"), or state its outcome with '
-            f'run.record("{text}", Answer.of(json=…)), and run.retry()'
-        )
-
-
-class _Recorded:
-    """A part's record, read as far as aligning needs it."""
-
-    __slots__ = ("asked", "method", "record", "sent", "together")
-
-    def __init__(self, record: Record, codec: Codec) -> None:
-        self.record = record
-        self.method, self.asked, self.sent, self.together = "", b"", b"", False
-        if record.kind == "result":
-            try:
-                value = codec.decode(record.data)
-            except RecordUnreadable:
-                return  # said when it is asked for
-            if isinstance(value, Exchange):
-                self.method, self.asked = value.method, value.asked
-                self.sent, self.together = value.sent, value.together
-
-    def fits(self, asked: Asked) -> bool:
-        return not self.asked or (self.asked == asked.asked and self.method == asked.method)
-
-    def differs(self, asked: Asked) -> bool:
-        """Whether the request now says something else than it did."""
-        if not self.asked:
-            return False
-        return not self.fits(asked) or (bool(self.sent) and bool(asked.sent) and self.sent != asked.sent)
 
 
 class Automatic:
@@ -331,7 +282,6 @@ class Automatic:
                 return self._execution.run_here(part)
             return part.replayed(self._execution, part.record)
         finally:
-            part.step = None
             part.automatic.ended(part)
 
     async def awaited(self, part: Part) -> object:
@@ -344,7 +294,6 @@ class Automatic:
                 return await execution.run_awaited(part)
             return part.replayed(execution, part.record)
         finally:
-            part.step = None
             part.automatic.ended(part)
 
     def failed_before(self, lives: Iterable[object]) -> list[str]:
@@ -364,7 +313,7 @@ def _by_call(records: Mapping[str, Record]) -> dict[str, dict[int, Record]]:
     found: dict[str, dict[int, Record]] = {}
     for path, record in records.items():
         if _AUTOMATIC in path.rpartition("/")[2] and not path.endswith(CANCELLED):
-            call, mark, number = path.rpartition(_PART)
+            call, mark, number = path.rpartition(PART)
             part = int(number) if mark and number.isdecimal() else 0
             found.setdefault(call if part else path, {})[part] = record
     return found

@@ -107,6 +107,9 @@ class Execution:
         token = flow_of_context.set(flow)
         try:
             return call(*args, **kwargs)  # type: ignore[operator]
+        except BaseException as error:
+            flow.error = error
+            raise
         finally:
             flow.ended = True
             flow_of_context.reset(token)

@@ -17,7 +17,7 @@ from semel.codec import Codec
 from semel.errors import ResultNotRecordable
 from semel.store.interface import Note, Record, Ticket
 
-from .flow import Flow, current_flow, is_past
+from .flow import Flow, ThreadFlow, current_flow, is_past
 from .halt import Halt
 from .outcomes import CANCELLED, Outcome, is_recordable_failure, outcome_of_failure, unrecordable
 
@@ -45,6 +45,8 @@ class _Failure:
         error = self.error
         if error is None and isinstance(self.flow, asyncio.Task) and self.flow.done() and not self.flow.cancelled():
             error = self.flow.exception()
+        elif error is None and isinstance(self.flow, ThreadFlow):
+            error = self.flow.error
         return error is not None and id(error) in errors
 
 

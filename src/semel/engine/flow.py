@@ -17,10 +17,11 @@ from collections.abc import Callable
 class ThreadFlow:
     """The flow of a callback, or of a sync body."""
 
-    __slots__ = ("ended",)
+    __slots__ = ("ended", "error")
 
     def __init__(self) -> None:
         self.ended = False
+        self.error: BaseException | None = None  # what ended it
 
 
 Flow = ThreadFlow | asyncio.Task[object]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from cli_project import SHOP, Project
 
 WRONG = SHOP.replace("lambda: charge(order)", "charge(order)")
@@ -27,8 +28,10 @@ def test_a_problem_is_shown_with_its_place_its_line_and_the_corrected_code(proje
 
 
 def test_nothing_is_imported(project: Project) -> None:
-    project.write("raise RuntimeError\n" + WRONG)
-    assert project.run("check").exit_code == 1
+    project.write(WRONG + "\n    raise RuntimeError\n")
+    result = project.run("check", "--json")
+    assert result.exit_code == 1
+    assert [problem["spec"] for problem in json.loads(result.stdout)["problems"]] == ["O4"]
 
 
 def test_json_is_one_document_with_stable_keys(project: Project) -> None:
@@ -61,6 +64,17 @@ def test_the_packages_of_the_project_are_checked_with_the_app(project: Project) 
     project.write("", "helpers/__init__.py")
     (project.folder / "pyproject.toml").write_text(f'[tool.semel]\napp = "{project.target}"\npackages = ["helpers"]\n')
     assert project.run("check").exit_code == 1
+
+
+@pytest.mark.parametrize("told", [("check",), ("lint",), ("model",), ("explain", "fulfil")], ids=lambda told: told[0])
+def test_files_below_the_current_folder_are_told_from_there(project: Project, told: tuple[str, ...]) -> None:
+    project.write(WRONG + "\n    import time\n    def wait(): time.sleep(1)\n    @app.workflow\n    def f(): wait()\n")
+    with_the_folder = project.run(*told).output
+    (project.folder / "pyproject.toml").write_text(f'[tool.semel]\napp = "{project.target}"\n')
+    result = project.run(*told).output
+    assert f"{project.name}.py:" in result
+    assert str(project.folder) not in result
+    assert result.rpartition(" of ")[0] == with_the_folder.rpartition(" of ")[0]
 
 
 def test_a_path_that_is_not_there_is_a_usage_error(project: Project) -> None:

@@ -87,6 +87,16 @@ def test_keep_leaves_the_program_the_database_and_the_servers_log(here: Path, se
     assert {"shop.py", "shop.db", "shop.steps.db"} <= {path.name for path in kept.iterdir()}
 
 
+def test_the_program_is_shown_whole_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    source = (Path(Telling.__init__.__code__.co_filename).parent / "shop.py").read_text()
+    Telling(console()).opens(source, killed=True)
+    shown = capsys.readouterr().out.splitlines()
+    assert [line for line in source.splitlines() if line not in shown] == []
+
+
 def test_the_demo_answers_no_where_a_call_was_made_twice(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     twice = Entry(0.0, "/charges", "[]", "ch_102")
     failures = ("POST /charges arrived 2 times, and not once",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -218,17 +219,6 @@ def test_only_a_faulted_run_is_retried(ended: Project) -> None:
     assert "is completed" in result.stderr
 
 
-def test_a_forgotten_step_runs_again(ended: Project) -> None:
-    path = json.loads(ended.with_app("show", "A-1", "--json").stdout)["steps"][0]["path"]
-    assert ended.with_app("forget", "A-1", path).exit_code == 1, "it asks, and nobody has answered"
-    result = ended.with_app("forget", "A-1", path, "--yes")
-    assert result.exit_code == 0, result.output
-    left = json.loads(ended.with_app("show", "A-1", "--json").stdout)
-    assert path not in [step["path"] for step in left["steps"]]
-    assert "forgotten" in [note["kind"] for note in left["notes"]]
-    assert ended.with_app("forget", "A-1", path, "--yes").exit_code == 1
-
-
 def test_what_would_steer_the_terminal_is_shown_as_text() -> None:
     assert printable("a\x1b[2J\tb\nc\x00") == "a\\x1b[2J\tb\nc\\x00"
 
@@ -270,3 +260,41 @@ def test_show_tells_what_a_call_was_answered_and_that_its_request_has_changed(pr
         ("auto:httpx.head", False),
         ("auto:httpx.post", False),
     ]
+
+
+def test_a_fault_after_recorded_calls_says_that_their_answers_are_given_again(project: Project) -> None:
+    from semel.testing import script
+
+    project.write(ASKING.replace("(redeliver=1)", ""))
+    with script() as net:
+        net.on("GET", re.compile(".*")).answer(json={"eur": 1})
+        net.on("HEAD", "https://rates.example/").answer()
+        net.on("POST", "https://rates.example/").answer()
+        project.finished("A-1")
+    told = project.with_app("show", "A-1").output.splitlines()[-2:]
+    assert told[0] == "mend it, then: semel retry A-1"
+    assert told[1].endswith("is given the recorded answer again; to have it made anew: semel forget A-1 PATH")
+
+
+def test_a_fault_of_a_run_without_calls_says_nothing_of_answers(ended: Project) -> None:
+    assert ended.with_app("show", "broken").output.splitlines()[-1] == "mend it, then: semel retry broken"
+
+
+def test_a_path_is_broken_where_a_name_begins(capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.table import Table
+
+    from semel.cli.output import FoldedPath, console
+
+    table = Table.grid()
+    table.add_row(FoldedPath("fulfil/start@1[0]/notify_everybody#auto:httpx.Client.post~1"))
+    out = console()
+    out.width = 30
+    out.print(table)
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "fulfil/start@1[0]",
+        "/notify_everybody",
+        "#auto:httpx.Client.post~1",
+    ]
+    out.width = 12
+    out.print(table)
+    assert "".join(capsys.readouterr().out.split()) == "fulfil/start@1[0]/notify_everybody#auto:httpx.Client.post~1"

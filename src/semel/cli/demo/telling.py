@@ -28,7 +28,9 @@ class Telling:
         from rich.syntax import Syntax
 
         self._heading("The program: shop.py, plain Python")
-        self._out.print(Syntax(source.rstrip(), "python", theme="ansi_dark", background_color="default"))
+        code = Syntax(source, "python", theme="ansi_dark", background_color="default").highlight(source)
+        code.rstrip()
+        self._out.print(code, soft_wrap=True)  # a line that is too long is the terminal's to wrap: all of it is shown
         what = "Its workers are killed." if killed else "Nothing is killed."
         self._heading("What happens")
         self._line(f"`python shop.py` starts a run and waits for its result. {what}", style="dim")

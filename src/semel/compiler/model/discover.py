@@ -11,6 +11,7 @@ import linecache
 import os
 import sys
 import tokenize
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,8 +149,16 @@ def _text_of(name: str, module: ModuleType, file: str | None) -> str | None:
 
 
 def parse(source: Source) -> ast.Module:
-    """The syntax tree of a source. Raises SyntaxError, also where the parser gives up for another reason."""
+    """The syntax tree of a source that Python can compile.
+
+    Raises SyntaxError, also where the parser gives up for another reason.
+    """
     try:
-        return ast.parse(source.text, source.file)
+        tree = ast.parse(source.text, source.file)
+        # The grammar lets through what only the compiler refuses: a `break` outside of a loop.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            compile(tree, source.file, "exec", dont_inherit=True)
     except (ValueError, RecursionError, MemoryError) as error:
         raise SyntaxError(str(error) or "too deeply nested", (source.file, 1, 1, "")) from error
+    return tree

@@ -6,6 +6,7 @@ import ast
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
+from . import plain
 from .scopes import Scope
 from .seams import DOUBLES
 from .values import UNKNOWN, Cls, Fn, ForeignInst, Inst, Many, Row, Table, Values, union
@@ -136,6 +137,9 @@ def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: 
             return frozenset({Table(UNKNOWN)})
     if dotted in ("semel.each", "semel.workflow.each.each"):
         return frozenset({Many(inference.iterate(first))})
+    data = plain.result(dotted, node)
+    if data is not None:
+        return data
     given = inference.operations.result(dotted, node) if inference.operations is not None else None
     if given is not None:
         return given

@@ -10,6 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
+from . import plain
 from .annotations import Annotations
 from .foreign import result_of_foreign
 from .program import Program, last_name
@@ -103,6 +104,8 @@ class Inference:
                 return NONE if constant is None else frozenset({ForeignInst(f"builtins.{type(constant).__name__}")})
             case ast.JoinedStr():
                 return frozenset({ForeignInst("builtins.str")})
+            case ast.BinOp(left=left, op=operator, right=right):
+                return plain.combined(self.of(left, scope), operator, self.of(right, scope)) or UNKNOWN
             case _:
                 return self._collection(node, scope)
 
@@ -133,6 +136,8 @@ class Inference:
                 case Inst(record, exact):
                     methods = self.program.methods(record, "__getitem__", exact=exact)
                     found.extend(self.result(method) for method in methods)
+                case ForeignInst(dotted):
+                    found.append(plain.items(dotted) or UNKNOWN)
                 case _:
                     found.append(UNKNOWN)
         return union(found)
@@ -347,6 +352,8 @@ class Inference:
                         for method in self.program.methods(record, name, exact=exact):
                             results = self.result(method)
                             found.append(UNKNOWN if value in results else self.iterate(results))
+                case ForeignInst(dotted):
+                    found.append(plain.items(dotted) or UNKNOWN)
                 case _:
                     found.append(UNKNOWN)
         return union(found)
