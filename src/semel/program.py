@@ -88,8 +88,10 @@ def find_user_code() -> frozenset[str]:
     """The top-level packages of user code, with the modules beside them that they import."""
     while True:
         packages = user_packages()
-        if not any([is_user_module(name) for name in _imported(packages)]) or user_packages() == packages:
-            return user_packages()
+        for name in _imported(packages):
+            is_user_module(name)  # looks at each that it does not know yet
+        if user_packages() == packages:
+            return packages
 
 
 def refuse(problems: list[Problem]) -> None:

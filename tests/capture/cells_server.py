@@ -35,3 +35,23 @@ class CellsServer(WireServer):
         headers = ("Content-Type: application/xml", "x-amz-bucket-region: eu-west-1", "x-amz-request-id: 1")
         connection.sendall(answer(error, *headers, status="301 Moved Permanently"))
         return True
+
+    def give_express__usw2_az1__x_s3(self, request: Request, connection: socket.socket) -> bool:
+        """A directory bucket of S3: it gives a session to who asks, and each object once."""
+        if "session" not in request.path:
+            if self.counts[request.path] > 1:
+                return False
+            connection.sendall(answer(b"in a directory bucket", 'ETag: "e"'))
+            return True
+        told = "".join(
+            f"<{name}>{text}</{name}>"
+            for name, text in {
+                "SessionToken": "the-session-of-the-bucket",
+                "SecretAccessKey": "the-secret-of-the-session",
+                "AccessKeyId": "AKIDS3X",
+                "Expiration": "2099-01-01T00:00:00Z",
+            }.items()
+        )
+        body = f"<CreateSessionResult><Credentials>{told}</Credentials></CreateSessionResult>".encode()
+        connection.sendall(answer(body, "Content-Type: application/xml"))
+        return True

@@ -257,3 +257,44 @@ def test_an_encrypted_socket_is_guarded(contexts: tuple[ssl.SSLContext, ssl.SSLC
                 assert "data is sent on a network connection (127.0.0.1:" in refused(app, body, how)
             assert returned(app, in_step) == 9
             assert accepted.recv(100) == b"in a step"
+
+
+def test_an_asyncio_driver_that_writes_in_callbacks_of_the_loop_passes(
+    program: Callable[..., ModuleType], app: App
+) -> None:
+    global library
+    library = program(
+        """
+        import asyncio
+
+        class Protocol(asyncio.Protocol):
+            def __init__(self):
+                self.answer = asyncio.get_running_loop().create_future()
+            def connection_made(self, transport):
+                self.transport = transport
+                loop = asyncio.get_running_loop()
+                loop.call_soon(write, transport)  # nothing of the driver's own calls is on the stack then
+            def data_received(self, data):
+                if not self.answer.done():
+                    self.answer.set_result(data.decode().strip())
+
+        def write(transport):
+            transport.write(b"select 1\\n")
+
+        async def connect(port):
+            transport, protocol = await asyncio.get_running_loop().create_connection(Protocol, "127.0.0.1", port)
+            try:
+                return await protocol.answer
+            finally:
+                transport.close()
+        """,
+        "asyncpg",
+    )
+
+    async def body(port: int) -> str:
+        return await library.connect(port)
+
+    try:
+        assert returned(app, body, server.port) == "+select 1"
+    finally:
+        sys.modules.pop("asyncpg", None)

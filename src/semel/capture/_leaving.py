@@ -10,6 +10,7 @@ import ast
 import functools
 import linecache
 import sys
+import weakref
 from asyncio import base_events, events, runners
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,25 @@ _LOOPS = frozenset(
 
 #: The function in which asyncio ends a TLS connection: it says so to the other side, and nothing else.
 _FAREWELL = "_do_shutdown"
+
+#: Where asyncio sends what a transport was given before: whether it may leave was asked when it was given.
+_FLUSHING = frozenset({"_write_ready", "_write_send", "_write_sendmsg", "_sendto_ready"})
+
+#: Sockets that a driver, telemetry or the like has connected in a run: what it sends on them later comes from callbacks
+#: of the loop, where nothing of it is on the stack.
+_admitted: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def admit(sock: Any) -> None:
+    """Remembers a socket that is being connected, if what connects it passes through."""
+    path = current.get()
+    if path is not None and not path.in_step and passes_through():
+        _admitted.add(sock)
+
+
+def is_admitted(sock: Any) -> bool:
+    """Whether a driver or the like has connected this socket, or that of this transport."""
+    return getattr(sock, "_sock", sock) in _admitted or sock in _admitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,8 @@ def _may_leave(path: Path, innermost: FrameType | None, starts: bool) -> bool:
             in_step = own.in_step if isinstance(own, Path) else in_step
             break
         if is_step_begun(code) or (code.co_name == _FAREWELL and frame.f_globals.get("__name__") == "asyncio.sslproto"):
+            return True
+        if code.co_name in _FLUSHING and frame.f_globals.get("__name__") == "asyncio.selector_events":
             return True
         if id(code) in _LOOPS or is_carrier(code):
             break

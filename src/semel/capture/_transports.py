@@ -16,7 +16,7 @@ from typing import Any
 
 from semel.compiler.path import current
 
-from ._leaving import Address, Leaving, leaving
+from ._leaving import Address, Leaving, is_admitted, leaving
 from ._patching import refusing, replace
 
 MODULES = ("asyncio.selector_events", "asyncio.sslproto", "uvloop")
@@ -65,7 +65,7 @@ def _writing(original: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_internet(transport: Any) -> bool:
     sock = transport.get_extra_info("socket")
-    return sock is None or sock.family in _INTERNET
+    return sock is None or (sock.family in _INTERNET and not is_admitted(sock))
 
 
 def _peer(transport: Any, *address: Any) -> Address | None:

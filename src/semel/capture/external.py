@@ -7,14 +7,17 @@ or refused by itself.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
-from functools import partial
-from types import FunctionType
+from functools import partial, wraps
+from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
-from semel.compiler import Path, current, intrinsic
+from semel.compiler import Path, current, intrinsic, is_step_begun, place
 from semel.compiler.external import declare_patterns
-from semel.errors import RegistrationError
+from semel.compiler.twins import is_twin_code
+from semel.compiler.where import is_carrier
+from semel.errors import CallWithoutName, RegistrationError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,11 +25,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 def external(function: F) -> F:
     """Declares a function, sync or async, as one that leaves the process: a call of it in a run is a step (rule A3).
 
-    The function stays as it is, and outside of a run the call simply happens. Its result must be recordable. Of two
-    calls in one body one needs a ``once`` with a name (rule A8).
+    Outside of a run the call simply happens, and within another step it is part of that. Its result must be
+    recordable. Of two calls in one body one needs a ``once`` with a name (rule A8).
 
     Raises:
         RegistrationError: it is no plain function, or a generator.
+        CallWithoutName: when called in a run by something that semel does not compile; it was not made.
     """
     if type(function) is not FunctionType:
         raise RegistrationError(
@@ -38,8 +42,67 @@ def external(function: F) -> F:
             f"@external def {function.__qualname__} is a generator, which has no one result that could be recorded; "
             f"return a list"
         )
-    intrinsic(function, partial(called, function))
-    return function
+    plain: Any = function
+    guarded: Any = _guarded_async(plain) if inspect.iscoroutinefunction(function) else _guarded(plain)
+    for known in (guarded, function):
+        intrinsic(known, partial(called, function))
+    return guarded  # type: ignore[no-any-return]
+
+
+def _guarded(function: FunctionType) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        path = current.get()
+        if path is None or path.execution.over:
+            return function(*args, **kwargs)
+        _refuse_outside_of_steps(path, function)
+        return unrecorded(function, *args, **kwargs)
+
+    return call
+
+
+def _guarded_async(function: FunctionType) -> Callable[..., Any]:
+    @wraps(function)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        path = current.get()
+        if path is None or path.execution.over:
+            return await function(*args, **kwargs)
+        _refuse_outside_of_steps(path, function)
+        return await _unrecorded_async(function, args, kwargs)
+
+    return call
+
+
+def _refuse_outside_of_steps(path: Path, function: FunctionType) -> None:
+    """Twins do not call the guard: whoever does can say no path, so that only a step may go on."""
+    if _is_in_step(path):
+        return
+    here, line = place(), place(compiled=True)
+    where = f"{here}, in {here.part!r}: " if here is not None else ""
+    put = f'\n    {line}: once("ask", lambda: {line.part})' if line is not None else ""
+    error = CallWithoutName(
+        f"{where}{function.__qualname__}, which is declared external, was reached in a run, but not by a call that "
+        f"semel compiles, and a later attempt could not find it again: a library, a property or a special method "
+        f"calls it. It was not called. Call it in a function of yours that the body calls, or put a once round what "
+        f"makes the call:{put}"
+    )
+    raise path.execution.condemned(error)  # type: ignore[attr-defined]
+
+
+def _is_in_step(path: Path) -> bool:
+    """Whether a step goes on. ``path`` may be of a call that is long over, so the stack is asked first."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if is_step_begun(code):
+            return True
+        if is_carrier(code):
+            break
+        if is_twin_code(code):
+            at = frame.f_locals.get(".p")
+            return isinstance(at, Path) and at.in_step
+        frame = frame.f_back
+    return path.in_step
 
 
 def called(

@@ -17,7 +17,7 @@ from typing import Any
 from semel.compiler.path import current
 
 from . import _transports
-from ._leaving import Address, Leaving, leaving
+from ._leaving import Address, Leaving, admit, is_admitted, leaving
 from ._patching import Patch, replace
 
 MODULES = (
@@ -45,7 +45,7 @@ def install(module: ModuleType) -> None:
 
 
 def _sending(sock: Any) -> None:
-    if sock.family in _INTERNET:
+    if sock.family in _INTERNET and not is_admitted(sock):
         leaving(Leaving("data is sent on a network connection", lambda: _peer(sock)))
 
 
@@ -110,6 +110,7 @@ def _connect(original: Callable[..., Any]) -> Callable[..., Any]:
                 if sys._getframe(1).f_code is socket.create_connection.__code__:
                     self.close()  # it does so only where the network fails
                 raise
+            admit(self)
         return original(self, address)
 
     return connect

@@ -29,7 +29,8 @@ def command(ctx: click.Context, run_id: str, path: str, yes: bool, target: str |
         status = run.status
         if paths and not yes:
             click.echo("\n  ".join([f"These records of the run {run_id} will be deleted:", *paths]), err=True)
-            click.confirm(f"{_MEANS_NOTHING if status == "completed" else _RUNS_AGAIN} Go on?", abort=True, err=True)
+            effect = _MEANS_NOTHING if status == "completed" else _RUNS_AGAIN
+            click.confirm(f"{effect} Go on?", abort=True, err=True)
         run.forget(path)
     finally:
         app.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -74,7 +74,8 @@ def _checked_status(status: object) -> int:
 
 
 def _checked_headers(headers: Mapping[str, str] | Iterable[tuple[str, str]]) -> Headers:
-    given = tuple((name, value) for name, value in (headers.items() if isinstance(headers, Mapping) else headers))
+    pairs = cast(Any, headers).items() if isinstance(headers, Mapping) else headers
+    given: Headers = tuple((name, value) for name, value in pairs)
     for name, value in given:
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"the header {name!r} of an Answer: its name and value are texts, not {value!r}")

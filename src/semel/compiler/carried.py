@@ -26,10 +26,20 @@ def may_leave(value: Any) -> bool:
     kind = type(value)
     if kind is GeneratorType:
         return not is_twin_code(value.gi_code)
-    if kind in _LAZY:
-        return True
     module = kind.__module__
+    if kind in _LAZY or module == "itertools":
+        return True
     return module.partition(".")[0] not in _STDLIB and not is_user_class(kind)
+
+
+def draws_on_foreign(items: Any) -> bool:
+    """Whether an ``enumerate`` or ``zip`` takes its items from something that may leave. Asked once for a loop."""
+    parts = items.__reduce__()[1]
+    for inner in parts[:1] if type(items) is enumerate else parts:
+        drawing = type(inner) is enumerate or type(inner) is zip
+        if draws_on_foreign(inner) if drawing else may_leave(inner):
+            return True
+    return False
 
 
 def may_leave_managed(manager: Any) -> bool:
@@ -143,6 +153,21 @@ def carried(path: Path, function: Any) -> Callable[..., Any]:
         return context.copy().run(run, args, kwargs)
 
     carrier(run.__code__)
+    return call
+
+
+def carried_here(path: Path, function: Any) -> Callable[..., Any]:
+    """A foreign function that is called later, or in another context, but in turn: it runs as the call at ``path``."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = current.get()
+        current.set(path)
+        try:
+            return path.execution.run_callback(function, args, kwargs)
+        finally:
+            current.set(before)
+
+    carrier(call.__code__)
     return call
 
 

@@ -19,6 +19,7 @@ from .carried import (
     CarriedAsyncManager,
     CarriedIterator,
     CarriedManager,
+    draws_on_foreign,
     may_leave,
     may_leave_managed,
     site_of,
@@ -29,6 +30,7 @@ from .targets import here
 from .twins import cells, is_twin_code, template_of
 
 _PLAIN = frozenset({list, tuple, dict, str, range, enumerate, zip, type({}.items()), type({}.values())})
+_DRAWING = frozenset({enumerate, zip})
 
 
 def numbered(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
@@ -38,6 +40,8 @@ def numbered(path: Path, items: Any, *passes: object, made_here: bool = True) ->
     """
     kind = type(items)
     if kind in _PLAIN:
+        if kind in _DRAWING and draws_on_foreign(items):
+            items = CarriedIterator(site_of(path, items, passes, made_here), items)
         return enumerate(items)
     if issubclass(kind, set | frozenset):
         return zip(map(Key, items), items, strict=False)
@@ -50,7 +54,11 @@ def numbered(path: Path, items: Any, *passes: object, made_here: bool = True) ->
 def iterated(path: Path, items: Any, *passes: object, made_here: bool = True) -> Any:
     """The items of a loop; a user-made iterator runs as a twin."""
     kind = type(items)
-    if kind in _PLAIN or (kind is GeneratorType and is_twin_code(items.gi_code)):
+    if kind in _PLAIN:
+        if kind in _DRAWING and draws_on_foreign(items):
+            return CarriedIterator(site_of(path, items, passes, made_here), items)
+        return items
+    if kind is GeneratorType and is_twin_code(items.gi_code):
         return items
     made = _special(path, items, "__iter__", passes)
     iterator = items if made is None else made()

@@ -86,9 +86,8 @@ def _folder(module: ModuleType | None) -> str | None:
     if isinstance(file, str):
         place = os.path.dirname(os.path.abspath(file))
         return os.path.dirname(place) if hasattr(module, "__path__") else place
-    for path in getattr(module, "__path__", ()):  # a namespace package
-        return os.path.dirname(os.path.abspath(path))
-    return None
+    paths: list[str] = [*getattr(module, "__path__", ())]  # of a namespace package
+    return os.path.dirname(os.path.abspath(paths[0])) if paths else None
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import contextvars
 import itertools
 import linecache
 import os
@@ -18,9 +19,10 @@ from typing import Any
 from semel.errors import NotAllowedHere
 
 from . import callbacks
+from .carried import carried_here
 from .loops import OnStack, entered, entered_async
 from .path import Path
-from .site import Site, argument, site
+from .site import Site, argument, keywords, site, starred
 from .twins import is_twin_code, segment
 
 Special = Callable[[Path, Any, tuple[object, ...], tuple[Any, ...]], Any]
@@ -33,8 +35,12 @@ def special_of(function: Any) -> Special | None:
         return special
     late = _late.get(getattr(function, "__qualname__", ""))
     if late is not None and getattr(function, "__module__", None) == late[0]:
-        return late[1]
+        return late[1] if late[0] is not None or _is_of_a_context(function) else None
     return None
+
+
+def _is_of_a_context(function: Any) -> bool:
+    return isinstance(getattr(function, "__self__", None), contextvars.Context)
 
 
 def same_meaning(patched: object, original: object) -> None:
@@ -75,6 +81,45 @@ def _entered(path: Path, function: Any, passes: tuple[object, ...], owner: tuple
 
     def call(cm: Any) -> Any:
         return made(OnStack.of(managed(path, cm, *passes), cm))
+
+    return call
+
+
+def _in_context(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """``Context.run``: what is called in it is called as if here, though that context may know of no run."""
+    from .dispatch import resolve
+
+    made = _transparent(path, function, passes, owner)
+
+    def call(work: Any, /, *args: Any, **kwargs: Any) -> Any:
+        while type(work) is partial:
+            work, args, kwargs = work.func, (*work.args, *args), {**work.keywords, **kwargs}
+        work = callbacks.original_of(work)
+        if callbacks.has_twin(work):
+            return made(argument(made, work), *args, **kwargs)
+        inner = resolve(path, work, passes)
+        if type(inner) is not Site:
+            return made(inner, *args, **kwargs)
+        return made(carried_here(inner.path, inner), *starred(inner, args), **keywords(inner, kwargs))
+
+    return call
+
+
+def _on_exit(path: Path, function: Any, passes: tuple[object, ...], owner: tuple[Any, ...]) -> Any:
+    """What an ``ExitStack`` calls when it is left: a foreign function is the call that stands here, made later."""
+    from .dispatch import resolve
+
+    at = Path(path, passes, segment(function.__qualname__), path.execution)
+    made = site(at, partial(callbacks.counted, resolve), function, *owner)
+
+    def call(work: Any, /, *args: Any, **kwargs: Any) -> Any:
+        given = argument(made, work)
+        inner = resolve(path, work, passes) if given is work and not hasattr(work, "__exit__") else None
+        if type(inner) is Site:
+            made(carried_here(inner.path, inner), *starred(inner, args), **keywords(inner, kwargs))
+        else:
+            made(given, *starred(made, args), **keywords(made, kwargs))
+        return work
 
     return call
 
@@ -155,6 +200,8 @@ _special: dict[int, Special] = {
     id(Executor.map): _executor_map,
     id(ExitStack.enter_context): _entered,
     id(AsyncExitStack.enter_async_context): _entered,
+    **{id(function): _on_exit for function in (ExitStack.callback, ExitStack.push)},
+    **{id(getattr(AsyncExitStack, f"push_async_{name}")): _on_exit for name in ("callback", "exit")},
     id(threading.Thread.start): _refused,
     id(_thread.start_new_thread): _refused,
     id(_thread.start_new): _refused,
@@ -164,7 +211,9 @@ _special: dict[int, Special] = {
 }
 
 #: By qualified name and module: what is not imported here because few programs use it.
-_late: dict[str, tuple[str, Special]] = {
+_late: dict[str, tuple[str | None, Special]] = {
+    "Context.run": (None, _in_context),
+    "run_sync": ("anyio.to_thread", _transparent),
     "BaseProcess.start": ("multiprocessing.process", _refused),
     "Loop.run_in_executor": ("uvloop.loop", _run_in_executor),
     **{

@@ -81,7 +81,7 @@ def leads(path: Path) -> bool:
 
 
 def _is_at(frame: FrameType, path: Path) -> bool:
-    """Whether a compiled frame stands at the call that the site ``path`` was made for, or at what is done with it there.
+    """Whether a compiled frame stands at the call that the site ``path`` was made for, or at what is done with it.
 
     ``list(pages(url))`` is: what is asked for while the list is made belongs to ``pages``. A later line is not, though
     no other call has been made in between.

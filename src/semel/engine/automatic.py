@@ -83,7 +83,7 @@ class Part(Live):
         if self.outcome.kind == "unrecordable":
             raise execution.halt(Halt("fault", not_recordable(execution, self.text, self.outcome)))
         # A long body makes many calls: it shall not hold all that they answered.
-        value, self.value, self.outcome = self.value, None, None
+        value, self.value, self.outcome, self.flatten = self.value, None, None, None
         return value
 
     def replayed(self, execution: Execution, outcome: Any) -> object:
@@ -190,9 +190,7 @@ class AutomaticCall:
 
     def ended(self, part: Part) -> None:
         """Lets go of the request: a long body makes many calls."""
-        part.step = part.restore = None
-        if not part.failing:
-            part.flatten = None
+        part.step = part.restore = None  # how a failure is flattened may be asked later
         with self._lock:
             self._open.discard(part)
 

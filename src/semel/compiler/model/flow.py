@@ -130,17 +130,25 @@ def together(flow: Flow, numbers: Mapping[int, int], never_returns: Container[in
         walk.summary(flow)
     back = {bit: site for site, bit in numbers.items()}
     found = set()
+    merged: dict[int, int] = {}
     for before, after in walk.pairs:
         for first in _bits(before):
-            for second in _bits(after):
-                if first != second:
-                    one, other = back[first], back[second]
-                    found.add((min(one, other), max(one, other)))
+            merged[first] = merged.get(first, 0) | after
+    for first, after in merged.items():
+        for second in _bits(after):
+            if first != second:
+                one, other = back[first], back[second]
+                found.add((min(one, other), max(one, other)))
     return found
 
 
 def _bits(mask: int) -> list[int]:
-    return [position for position in range(mask.bit_length()) if mask >> position & 1]
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
 
 
 class _Walk:

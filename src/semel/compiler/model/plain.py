@@ -32,8 +32,8 @@ _FUNCTIONS = frozenset(
         "random.randbytes", "tempfile.mkdtemp", "tempfile.gettempdir", "socket.gethostname", "socket.getfqdn",
     }
 )  # fmt: skip
-#: Arguments by which a function of these modules gives what user code makes.
-_HOOKS = frozenset({"cls", "object_hook", "object_pairs_hook", "parse_float", "parse_int", "parse_constant"})
+#: Arguments by which a function of these modules gives what user code makes; None is a ``**``, which may hold them.
+_HOOKS = frozenset({None, "cls", "object_hook", "object_pairs_hook", "parse_float", "parse_int", "parse_constant"})
 
 _DATETIME, _DATE = "datetime.datetime", "datetime.date"
 _GIVES: dict[str, Values] = {
