@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from functools import singledispatch
 
 import httpx
 import pytest
@@ -296,3 +297,32 @@ def test_what_a_later_line_asks_for_is_not_taken_for_the_call_before_it(app: App
     with app.worker(), pytest.raises(CallWithoutName):
         app.start(later_line, server.url).result(timeout=10)
     assert server.asked == []
+
+
+@singledispatch
+def send(what: object, url: str) -> int:
+    raise TypeError
+
+
+@send.register
+def _(what: int, url: str) -> int:
+    return int(client.post(f"{url}/charge").json()["count"])
+
+
+@send.register
+def _(what: str, url: str) -> int:
+    return int(client.post(f"{url}/mail").json()["count"])
+
+
+def sent(url: str) -> list[int]:
+    things: list[object] = [1, "a"] if "/go" not in log else ["a", 1]
+    counts = [send(thing, url) for thing in things]
+    break_off()
+    return counts
+
+
+@pytest.mark.rule("O18")
+def test_the_functions_of_a_singledispatch_do_not_read_each_others_records(app: App, server: Server) -> None:
+    run, result = faulted_then_retried(app, sent, server.url)
+    assert result == [3, 4], "other passes of other functions: other steps"
+    assert paths(run)[:2] == ["[0]/send.int#auto:httpx.Client.post", "[1]/send.str#auto:httpx.Client.post"]

@@ -33,8 +33,8 @@ def _is_replay() -> bool:
     path = current.get()
     if path is None or path.execution.over:
         return False
-    between: bool = path.execution.automatic.is_between_records(path)  # type: ignore[attr-defined]
-    return between
+    automatic: Any = getattr(path.execution, "automatic", None)
+    return automatic is not None and automatic.is_between_records(path)
 
 
 def _sleep(original: Callable[[float], None]) -> Callable[[float], None]:

@@ -201,7 +201,13 @@ def _wrapper(path: Path, at: Path, function: FunctionType, owner: tuple[Any, ...
 
 def _single_dispatch(path: Path, passes: Passes, function: Any, first: Any, *args: Any, **kwargs: Any) -> Any:
     """``functools.singledispatch`` chooses by the first argument."""
-    return resolve(path, function.dispatch(type(first)), passes)(first, *args, **kwargs)
+    chosen = function.dispatch(type(first))
+    made = resolve(path, chosen, passes)
+    if type(made) is MethodType and isinstance(made.__self__, Path) and chosen.__name__ == "_":
+        # By convention all of them are named so; what tells them apart is the type that each is for.
+        kind = next((kind for kind in type(first).__mro__ if function.registry.get(kind) is chosen), type(first))
+        made.__self__.name = f"{segment(function.__qualname__)}.{segment(kind.__qualname__)}"
+    return made(first, *args, **kwargs)
 
 
 async def _in_site(path: Path, function: Any, *args: Any, **kwargs: Any) -> Any:

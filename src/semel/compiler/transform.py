@@ -17,7 +17,7 @@ from .hidden import load, placed, with_path
 from .source import FunctionNode
 
 _PLAIN_ITERABLES = (ast.List, ast.Tuple, ast.Dict, ast.Constant, ast.JoinedStr, ast.ListComp, ast.DictComp)
-_PLAIN_MAKERS = frozenset({"range", "enumerate", "zip", "list", "tuple", "dict", "sorted", "reversed", "str", "bytes"})
+_PLAIN_MAKERS = frozenset({"range", "list", "tuple", "dict", "sorted", "reversed", "str", "bytes"})
 
 
 def transform(

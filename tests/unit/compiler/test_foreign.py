@@ -229,7 +229,7 @@ def test_singledispatch_runs_the_twin_it_chooses() -> None:
 
     run = execute(body)
     assert run.result == ("int", "object")
-    assert run.steps == ["w/start@1/_#int", "w/start@1/describe#object"]
+    assert run.steps == ["w/start@1/describe.int#int", "w/start@1/describe#object"]
 
 
 def test_submit_is_no_segment_and_map_numbers_its_items() -> None:
