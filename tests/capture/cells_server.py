@@ -12,6 +12,10 @@ class CellsServer(WireServer):
 
     target = ""
 
+    def __enter__(self) -> CellsServer:
+        super().__enter__()
+        return self
+
     def give_to(self, request: Request, connection: socket.socket) -> bool:
         location = f"{self.target}/{request.path.split('/', 2)[2]}"
         connection.sendall(answer(b"", f"Location: {location}", status="307 Temporary Redirect"))

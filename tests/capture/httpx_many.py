@@ -23,20 +23,24 @@ httpx: Any = importlib.import_module(os.environ["HTTPX_FLOWS"])
 RUNS = 20
 shared = httpx.Client(timeout=30)
 shared_async = httpx.AsyncClient(timeout=30)
-together = threading.Barrier(RUNS)
-together_async = asyncio.Barrier(RUNS)
 
 
-def meet(arrived: int) -> None:
-    if arrived == 0 and "DIE" in os.environ:
+def die() -> None:
+    """Called when all stand at their end, before any of them goes on."""
+    if "DIE" in os.environ:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+together = threading.Barrier(RUNS)
+together_at_the_end = threading.Barrier(RUNS, action=die)
+together_async = asyncio.Barrier(RUNS)
 
 
 @app.workflow
 def sync(url: str, number: int) -> list[str]:
     together.wait()
     said = [shared.post(f"{url}/echo", content=f"{number} {n}").text for n in range(3)]
-    meet(together.wait())
+    together_at_the_end.wait()
     return said
 
 
@@ -44,7 +48,8 @@ def sync(url: str, number: int) -> list[str]:
 async def coroutines(url: str, number: int) -> list[str]:
     await together_async.wait()
     answers = await asyncio.gather(*[shared_async.post(f"{url}/echo", content=f"{number} {n}") for n in range(3)])
-    meet(await together_async.wait())
+    if await together_async.wait() == RUNS - 1:  # the last to come, and the first to go on
+        die()
     return [answer.text for answer in answers]
 
 

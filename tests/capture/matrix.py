@@ -50,7 +50,7 @@ def bad_row(*cells: Cell) -> dict[str, Cell]:
 # ----------------------------------------------------------------------------------------------------------- libraries
 
 
-def httpx_like(of_class: str) -> dict[str, Cell]:
+def httpx_like(library: str, of_class: str) -> dict[str, Cell]:
     sync, coroutines = f"{of_class}::{EQUAL}", f"{of_class}::{EQUAL}_to_coroutines"
     return row(
         cell("equal", *cases(sync, "plain", "encodings", "bodies", "head", "cookies_are_sent")),
@@ -63,7 +63,11 @@ def httpx_like(of_class: str) -> dict[str, Cell]:
             *cases(sync, "refused", "dropped", "nonsense", "timed_out", "cut", "cut_in_a_stream"),
             *cases(coroutines, "failures_async", "cut_in_a_stream_async"),
         ),
-        cell("in one part ³", f"{sync}[transports_below]"),
+        cell(
+            "in one part ³",
+            f"{sync}[transports_below]",
+            f"test_cells_httpx.py::test_the_tries_of_a_transport_are_one_part[{library}]",
+        ),
         cell("only the rest", f"{of_class}::test_killed_between_two_exchanges_only_the_rest_is_asked_for"),
         cell(
             "each its own",
@@ -81,8 +85,8 @@ _SMTP, _AIOSMTP = f"test_capture_smtplib.py::{REPLAY}", f"test_capture_aiosmtpli
 _TRIES = "test_after_a_crash_between_two_tries_only_the_rest_is_asked_for"
 
 LIBRARIES: Table = {
-    "httpx": httpx_like("test_capture_httpx.py::TestHttpx"),
-    "httpx2": httpx_like("test_capture_httpx2.py::TestHttpx2"),
+    "httpx": httpx_like("httpx", "test_capture_httpx.py::TestHttpx"),
+    "httpx2": httpx_like("httpx2", "test_capture_httpx2.py::TestHttpx2"),
     "requests": row(
         cell("equal", *cases(_REQUESTS, "plain", "kinds", "sent", "head", "cookies")),
         cell(

@@ -14,8 +14,8 @@ from semel import App
 app = App("capture", database=os.environ["DATABASE"])
 
 stripe.api_key = "sk_test"
-stripe.HTTPClient.INITIAL_DELAY = 0.0  # type: ignore[assignment]
-stripe.HTTPClient.MAX_DELAY = 0
+setattr(stripe.HTTPClient, "INITIAL_DELAY", 0.0)
+setattr(stripe.HTTPClient, "MAX_DELAY", 0)
 
 
 def told(error: stripe.StripeError) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import urllib3
@@ -48,7 +49,7 @@ def redirected(url: str) -> Any:
 def refused(url: str) -> Any:
     addresses = (f"http://127.0.0.1:{os.environ['CLOSED_PORT']}/", "http://no.such.host.invalid/")
     with urllib3.PoolManager(retries=False) as pool:
-        errors = [caught(lambda address=address: pool.request("GET", address)) for address in addresses]
+        errors = [caught(partial(pool.request, "GET", address)) for address in addresses]
     # Its connection, which it holds too, has what connecting left in it.
     return [(type(error).__name__, str(error), error.args, error.__cause__) for error in errors]
 

@@ -36,7 +36,7 @@ class AskingAgain(urllib.request.BaseHandler):
 
     def http_error_503(self, request: Any, file: Any, code: int, text: str, headers: Any) -> Any:
         file.read()
-        return self.parent.open(request)  # type: ignore[attr-defined]
+        return self.parent.open(request)
 
 
 def retried(url: str) -> Any:
