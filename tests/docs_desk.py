@@ -60,7 +60,8 @@ class Desk:
                 self._printed = self._run(text)
             elif language == "text":
                 printed = self._printed_there() if title else self._printed
-                assert _comparable(printed, self._happened) == _comparable(text, self._promised)
+                happened, promised = _comparable(printed, self._happened), _comparable(text, self._promised)
+                assert happened == promised, f"it printed:\n{happened}\nand the page says:\n{promised}"
 
     def _run(self, command: str) -> str:
         told = ["bash", "-c", _with_this_python(command)]

@@ -116,8 +116,7 @@ def table(url: str) -> None:
         except dynamodb.exceptions.ConditionalCheckFailedException as error:
             show(error, error.response)
     show(dynamodb.get_item(TableName="t", Key={"id": {"S": "b"}}))
-    pages = dynamodb.get_paginator("query").paginate(TableName="t", KeyConditionExpression="id = :a")
-    show(list(pages))
+    show(list(dynamodb.get_paginator("query").paginate(TableName="t", KeyConditionExpression="id = :a")))
 
 
 @app.workflow
