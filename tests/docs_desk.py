@@ -44,7 +44,8 @@ class Desk:
         self._servers: list[subprocess.Popen[bytes]] = []
         self._promised: dict[str, int] = {}
         self._happened: dict[str, int] = {}
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_PROXY": "*"}
+        # Wide, so that no line is folded at another place when a time is shown in more digits.
+        self._environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_PROXY": "*", "COLUMNS": "160"}
         self._environment.pop("PYTEST_ADDOPTS", None)
 
     def follow(self, page: Path) -> None:
