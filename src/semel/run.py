@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .codec import Answer, Exchange, NotEncodable
-from .engine.automatic import MAIL
+from .codec import MAIL, Answer, Exchange, NotEncodable
 from .engine.nested import forgotten_with
 from .errors import (
     NotAllowedHere,

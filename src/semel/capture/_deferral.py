@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from semel.capture import recorder
-from semel.capture.recorder import unrecorded as unrecorded
 from semel.compiler.path import current
 
 

@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import email
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from email.message import Message
 from email.utils import getaddresses
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
+from semel.capture._deferral import is_recorded
 from semel.capture._refusing import refused
 from semel.capture.exchange import Request
+from semel.codec import MAIL
 from semel.errors import CallNotRecordable
 
 #: Headers that are new each time that the same message is made.
 _VOLATILE = frozenset({"date", "message-id", "mime-version"})
+
+
+#: The attribute of a client that holds what its calls have put off until a message is sent.
+SESSION = "_semel_session"
+
+
+def closing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The ``close`` of a client."""
+
+    @wraps(original)
+    def close(client: Any) -> Any:
+        if is_recorded():  # what the library closes inside of an exchange is opened again by the next one
+            vars(client).pop(SESSION, None)
+        return original(client)
+
+    return close
 
 
 def mail_request(host: str, port: int, sender: str | None, recipients: Any, message: Any) -> Request:
@@ -29,7 +48,7 @@ def mail_request(host: str, port: int, sender: str | None, recipients: Any, mess
     to = recipients if recipients is not None else _recipients(message)
     query = urlencode([("to", address) for address in ([to] if isinstance(to, str) else to)])
     told = [str(sender or message.get("Sender") or message.get("From") or ""), *_content(message)]
-    return Request("MAIL", f"smtp://{host or 'localhost'}:{port}/?{query}", "\0".join(told).encode("utf-8", "replace"))
+    return Request(MAIL, f"smtp://{host or 'localhost'}:{port}/?{query}", "\0".join(told).encode("utf-8", "replace"))
 
 
 def _recipients(message: Any) -> list[str]:

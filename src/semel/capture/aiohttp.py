@@ -18,10 +18,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from semel.capture._aiohttp_response import check, response_over
-from semel.capture._deferral import is_recorded, unrecorded
+from semel.capture._deferral import is_recorded
 from semel.capture.exchange import Answer, Flat, Request
 from semel.capture.headers import recorded
 from semel.capture.recorder import Recorded, begin, gathered_async
+from semel.compiler import unrecorded
 from semel.compiler.path import current
 from semel.compiler.where import carrier, leads
 

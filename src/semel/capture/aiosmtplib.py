@@ -14,11 +14,12 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from semel.capture._deferral import is_recorded, unrecorded
+from semel.capture._deferral import is_recorded
 from semel.capture._flat import SYSTEM, Kinds
-from semel.capture._mail import mail_request, not_asked
+from semel.capture._mail import SESSION, closing, mail_request, not_asked
 from semel.capture.exchange import Flat, Request
 from semel.capture.recorder import begin
+from semel.compiler import unrecorded
 
 MODULES = ("aiosmtplib",)
 
@@ -33,7 +34,6 @@ _PUT_OFF = {
     "auth_login": (235, "authenticated"),
     "auth_xoauth2": (235, "authenticated"),
 }
-_SESSION = "_semel_session"
 
 
 def install(module: ModuleType) -> None:
@@ -54,7 +54,7 @@ def install(module: ModuleType) -> None:
     smtp.execute_command = seam.command(smtp.execute_command)
     smtp.data = seam.data(smtp.data)
     smtp.quit = seam.quit(smtp.quit)
-    smtp.close = seam.close(smtp.close)
+    smtp.close = closing(smtp.close)
     smtp.sendmail = seam.sendmail(smtp.sendmail)
     smtp.send_message = seam.send_message(smtp.send_message)
 
@@ -71,7 +71,7 @@ class _Session:
 
 
 def _session(client: Any) -> _Session:
-    session: _Session = vars(client).setdefault(_SESSION, _Session())
+    session: _Session = vars(client).setdefault(SESSION, _Session())
     return session
 
 
@@ -123,7 +123,7 @@ class _Seam:
     def is_connected(self, original: Callable[[Any], bool]) -> Callable[[Any], bool]:
         @wraps(original)
         def is_connected(client: Any) -> bool:
-            session: _Session | None = vars(client).get(_SESSION)
+            session: _Session | None = vars(client).get(SESSION)
             return original(client) or (session is not None and session.connects and is_recorded())
 
         return is_connected
@@ -131,7 +131,7 @@ class _Seam:
     def asking(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)
         def method(client: Any, *args: Any) -> Any:
-            if _SESSION in vars(client) and is_recorded():
+            if SESSION in vars(client) and is_recorded():
                 raise not_asked(f"{name}()")
             return original(client, *args)
 
@@ -172,15 +172,6 @@ class _Seam:
             return self._module.SMTPResponse(221, "bye")
 
         return quit
-
-    def close(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def close(client: Any) -> Any:
-            if is_recorded():  # what the library closes inside of an exchange is opened again by the next one
-                vars(client).pop(_SESSION, None)
-            return original(client)
-
-        return close
 
     def sendmail(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)
@@ -226,7 +217,7 @@ class _Seam:
 
     async def open(self, client: Any) -> None:
         """Does what was put off, as far as the connection that is open has not seen it."""
-        session: _Session | None = vars(client).get(_SESSION)
+        session: _Session | None = vars(client).get(SESSION)
         me = asyncio.current_task()
         if session is None or session.opening is me:
             return
@@ -249,7 +240,7 @@ def _is_open(client: Any) -> bool:
 
 def _where(client: Any) -> tuple[str, int]:
     """Host and port of the connection, as far as they were said."""
-    session: _Session | None = vars(client).get(_SESSION)
+    session: _Session | None = vars(client).get(SESSION)
     options = session.steps[0][2] if session is not None and session.connects else {}
     host, port = options.get("hostname", client.hostname), options.get("port", client.port)
     return str(host or "localhost"), port if isinstance(port, int) else 0

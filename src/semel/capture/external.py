@@ -7,16 +7,13 @@ or refused by itself.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from functools import partial, wraps
-from types import FrameType, FunctionType
+from types import FunctionType
 from typing import Any, TypeVar
 
-from semel.compiler import Path, current, intrinsic, is_step_begun, place
+from semel.compiler import Path, current, in_step, intrinsic, place, unrecorded
 from semel.compiler.external import declare_patterns
-from semel.compiler.twins import is_twin_code
-from semel.compiler.where import is_carrier
 from semel.errors import CallWithoutName, RegistrationError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,7 +53,8 @@ def _guarded(function: FunctionType) -> Callable[..., Any]:
         if path is None or path.execution.over:
             return function(*args, **kwargs)
         _refuse_outside_of_steps(path, function)
-        return unrecorded(function, *args, **kwargs)
+        with unrecorded():
+            return function(*args, **kwargs)
 
     return call
 
@@ -68,14 +66,15 @@ def _guarded_async(function: FunctionType) -> Callable[..., Any]:
         if path is None or path.execution.over:
             return await function(*args, **kwargs)
         _refuse_outside_of_steps(path, function)
-        return await _unrecorded_async(function, args, kwargs)
+        with unrecorded():
+            return await function(*args, **kwargs)
 
     return call
 
 
 def _refuse_outside_of_steps(path: Path, function: FunctionType) -> None:
     """Twins do not call the guard: whoever does can say no path, so that only a step may go on."""
-    if _is_in_step(path):
+    if in_step(path):
         return
     here, line = place(), place(compiled=True)
     where = f"{here}, in {here.part!r}: " if here is not None else ""
@@ -89,49 +88,27 @@ def _refuse_outside_of_steps(path: Path, function: FunctionType) -> None:
     raise path.execution.condemned(error)  # type: ignore[attr-defined]
 
 
-def _is_in_step(path: Path) -> bool:
-    """Whether a step goes on. ``path`` may be of a call that is long over, so the stack is asked first."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        code = frame.f_code
-        if is_step_begun(code):
-            return True
-        if is_carrier(code):
-            break
-        if is_twin_code(code):
-            at = frame.f_locals.get(".p")
-            return isinstance(at, Path) and at.in_step
-        frame = frame.f_back
-    return path.in_step
-
-
 def called(
     function: Callable[..., Any], path: Path, passes: tuple[object, ...], awaited: bool, *owner: Any
 ) -> Callable[..., Any]:
     """What is called in place of ``function`` from the function at ``path``."""
     execution: Any = path.execution
     if execution.over or execution.is_step(path):
-        return partial(unrecorded, function, *owner)
+        return partial(_outside, function, *owner)
     return partial(execution.automatic.external, path, passes, awaited, function, owner)
 
 
-def unrecorded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _outside(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls it as if there were no run."""
     if inspect.iscoroutinefunction(function):
-        return _unrecorded_async(function, args, kwargs)
-    token = current.set(None)
-    try:
+        return _outside_async(function, args, kwargs)
+    with unrecorded():
         return function(*args, **kwargs)
-    finally:
-        current.reset(token)
 
 
-async def _unrecorded_async(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    token = current.set(None)
-    try:
+async def _outside_async(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    with unrecorded():
         return await function(*args, **kwargs)
-    finally:
-        current.reset(token)
 
 
 def configure(patterns: tuple[str, ...]) -> None:

@@ -20,12 +20,13 @@ from typing import Any, cast
 
 import msgspec
 
-from semel.capture._deferral import is_recorded, unrecorded
+from semel.capture._deferral import is_recorded
 from semel.capture._flat import SYSTEM, Kinds
 from semel.capture._http_response import BrokenAnswer, answer_of, socket_of
 from semel.capture.exchange import Answer, Flat, Request
 from semel.capture.headers import recorded
 from semel.capture.recorder import begin, gathered
+from semel.compiler import unrecorded
 
 MODULES = ("http.client",)
 

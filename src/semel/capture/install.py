@@ -39,7 +39,7 @@ def install() -> None:
         _installed = True
         for name in LIBRARIES:
             if find_spec(f"semel.capture.{name}") is None:
-                continue
+                continue  # whoever leaves a library's file out has the others
             library = importlib.import_module(f"semel.capture.{name}")
             for module in library.MODULES:
                 when_imported(module, library.install)

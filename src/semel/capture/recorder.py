@@ -6,8 +6,7 @@ the exchange goes out as ever. Else it is a part of the automatic step of the ca
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from semel.codec import Answer
-from semel.compiler import Path, current, leads, operation_name, place
+from semel.compiler import Path, current, leads, operation_name, place, unrecorded
 from semel.errors import CallWithoutName, ProgramError
 
 from ._leaving import passes_through
@@ -143,16 +142,6 @@ class Scripted:
         return self.perform(lambda: None)
 
 
-@contextmanager
-def unrecorded() -> Iterator[None]:
-    """What is done in it is neither recorded nor refused."""
-    token = current.set(None)
-    try:
-        yield
-    finally:
-        current.reset(token)
-
-
 def _sent(send: Callable[[], Any]) -> Any:
     """Makes the exchange."""
     with unrecorded():
@@ -212,9 +201,8 @@ def _over_limit() -> str:
 
 
 def _told(request: Request) -> str:
-    """The request for a message of this process: without its query, which may hold secrets."""
-    parts = urlsplit(request.url)
-    return f"{request.method} {parts.hostname or ''}{parts.path}"
+    """The request for a message: without its path and query, which may hold secrets (webhooks, bots)."""
+    return f"{request.method} {urlsplit(request.url).hostname or ''}"
 
 
 def _condemned(path: Path, error: ProgramError) -> BaseException:

@@ -14,11 +14,12 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
-from semel.capture._deferral import is_recorded, unrecorded
+from semel.capture._deferral import is_recorded
 from semel.capture._flat import SYSTEM, Kinds
-from semel.capture._mail import mail_request, not_asked
+from semel.capture._mail import SESSION, closing, mail_request, not_asked
 from semel.capture.exchange import Flat, Request
 from semel.capture.recorder import begin
+from semel.compiler import unrecorded
 
 MODULES = ("smtplib",)
 
@@ -37,8 +38,6 @@ _NOTHING_TO_DO = {"noop": (250, b"ok"), "rset": (250, b"ok")}
 _BYE = (221, b"bye")
 _READY = 220
 
-_SESSION = "_semel_session"
-
 
 def install(module: ModuleType) -> None:
     """Patches the clients. Idempotent."""
@@ -56,7 +55,7 @@ def install(module: ModuleType) -> None:
     smtp.docmd = seam.command(smtp.docmd)
     smtp.send = seam.sending(smtp.send)
     smtp.quit = seam.quit(smtp.quit)
-    smtp.close = seam.close(smtp.close)
+    smtp.close = closing(smtp.close)
     smtp.sendmail = seam.sendmail(smtp.sendmail)
     smtp.send_message = seam.send_message(smtp.send_message)
 
@@ -80,7 +79,7 @@ class _Session:
 
 
 def _session(client: Any) -> _Session:
-    session: _Session = vars(client).setdefault(_SESSION, _Session())
+    session: _Session = vars(client).setdefault(SESSION, _Session())
     return session
 
 
@@ -123,7 +122,7 @@ class _Seam:
     def asking(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)
         def method(client: Any, *args: Any) -> Any:
-            if _SESSION in vars(client):
+            if SESSION in vars(client):
                 if is_recorded():
                     raise not_asked(f"{name}()")
                 self.open(client)
@@ -165,15 +164,6 @@ class _Seam:
 
         return quit
 
-    def close(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(original)
-        def close(client: Any) -> Any:
-            if is_recorded():  # what the library closes inside of an exchange is opened again by the next one
-                vars(client).pop(_SESSION, None)
-            return original(client)
-
-        return close
-
     def sendmail(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(original)
         def sendmail(client: Any, from_addr: str, to_addrs: Any, msg: Any, *args: Any, **kwargs: Any) -> Any:
@@ -204,7 +194,7 @@ class _Seam:
         return send_message
 
     def _exchange(self, client: Any, sender: Any, recipients: Any, message: Any, send: Callable[[], Any]) -> Any:
-        session = vars(client).get(_SESSION)
+        session = vars(client).get(SESSION)
         host, port = session.where() if session is not None else ("", 0)
         call = begin(mail_request(host or client._host, port, sender, recipients, message), self._failures)
         if call is None:
@@ -214,7 +204,7 @@ class _Seam:
 
     def open(self, client: Any) -> None:
         """Does what was put off, as far as the connection that is open has not seen it."""
-        session: _Session | None = vars(client).get(_SESSION)
+        session: _Session | None = vars(client).get(SESSION)
         if session is None or session.busy:
             return
         if client.sock is None:

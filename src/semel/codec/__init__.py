@@ -9,13 +9,14 @@ from __future__ import annotations
 from .codec import Codec
 from .discretion import RecordedCause, discreet
 from .errors import NotEncodable
-from .exchange import Answer, AnswerTooLarge, Exchange
+from .exchange import MAIL, Answer, AnswerTooLarge, Exchange
 from .failures import failure_traceback
 from .format import MAX_BYTES, MAX_DEPTH
 from .kinds.http_parts import without_userinfo
 from .registry import TypeRegistry
 
 __all__ = [
+    "MAIL",
     "MAX_BYTES",
     "MAX_DEPTH",
     "Answer",

@@ -12,6 +12,9 @@ from typing import Any, cast
 
 import msgspec
 
+#: The method of what sends mail: no exchange over HTTP, so that its outcome is a value of its library.
+MAIL = "MAIL"
+
 Headers = tuple[tuple[str, str], ...]
 
 _BREAKS = re.compile(r"[\r\n\0]")

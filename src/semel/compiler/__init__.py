@@ -12,10 +12,10 @@ from .entry import check_compiles, enter, intrinsic, step_call
 from .explain import explain_uncompiled
 from .operation import operation_name
 from .packages import add_package, is_user_module, user_packages
-from .path import Execution, Key, Origin, Path, current, pass_name
+from .path import Execution, Key, Origin, Path, current, pass_name, unrecorded
 from .source import preload
 from .targets import loop_round
-from .where import begins_step, called_twice, is_step_begun, leads, place
+from .where import begins_step, called_twice, in_step, is_step_begun, leads, place
 
 __all__ = [
     "Execution",
@@ -29,6 +29,7 @@ __all__ = [
     "current",
     "enter",
     "explain_uncompiled",
+    "in_step",
     "intrinsic",
     "is_step_begun",
     "is_user_module",
@@ -39,6 +40,7 @@ __all__ = [
     "place",
     "preload",
     "step_call",
+    "unrecorded",
     "user_packages",
 ]
 

@@ -71,10 +71,7 @@ class CarriedIterator:
     def __init__(self, path: Path, iterable: Any) -> None:
         self._path = path
         current.set(path)
-        self._iterator = self._made(iterable)
-
-    def _made(self, iterable: Any) -> Any:
-        return iter(iterable)
+        self._iterator = iter(iterable)
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -145,14 +142,9 @@ def carried(path: Path, function: Any) -> Callable[..., Any]:
         return function  # type: ignore[no-any-return]
     context = copy_context()
 
-    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        current.set(path)
-        return path.execution.run_callback(function, args, kwargs)
-
     def call(*args: Any, **kwargs: Any) -> Any:
-        return context.copy().run(run, args, kwargs)
+        return context.copy().run(_run_at, path, function, args, kwargs)
 
-    carrier(run.__code__)
     return call
 
 
@@ -161,19 +153,23 @@ def carried_here(path: Path, function: Any) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         before = current.get()
-        current.set(path)
         try:
-            return path.execution.run_callback(function, args, kwargs)
+            return _run_at(path, function, args, kwargs)
         finally:
             current.set(before)
 
-    carrier(call.__code__)
     return call
 
 
+def _run_at(path: Path, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    current.set(path)
+    return path.execution.run_callback(function, args, kwargs)
+
+
 for _method in (
-    *(CarriedIterator.__next__, CarriedIterator._made, CarriedAsyncIterator.__anext__),
+    *(CarriedIterator.__init__, CarriedIterator.__next__),
+    *(CarriedAsyncIterator.__init__, CarriedAsyncIterator.__anext__),
     *(CarriedManager.__enter__, CarriedManager.__exit__),
-    *(CarriedAsyncManager.__aenter__, CarriedAsyncManager.__aexit__),
+    *(CarriedAsyncManager.__aenter__, CarriedAsyncManager.__aexit__, _run_at),
 ):
     carrier(_method.__code__)

@@ -19,12 +19,7 @@ def declare_patterns(patterns: tuple[str, ...], handler: Handler) -> None:
     """Makes calls of the callables whose ``module.qualname`` fits one of the patterns calls of ``handler(…)``."""
     global _patterns, _handler
     _patterns, _handler = patterns, handler
-    forget_kinds()
-
-
-def forget_kinds() -> None:
-    """What the dispatcher has learnt of foreign functions is learnt anew."""
-    for cache in caches:
+    for cache in caches:  # what the dispatcher has learnt of foreign functions is learnt anew
         cache.clear()
 
 

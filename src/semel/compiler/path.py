@@ -7,6 +7,8 @@ enclose the call in the function it comes from. The text is rendered only when a
 from __future__ import annotations
 
 import contextvars
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType
 from typing import Protocol
 
@@ -124,3 +126,13 @@ class Path:
 #: The path of the innermost foreign call site of this context, None outside a run: how a ``once`` that is reached by a
 #: function without a twin knows that it is in a run.
 current: contextvars.ContextVar[Path | None] = contextvars.ContextVar("semel_path", default=None)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """What is done in it is neither recorded nor refused, as if there were no run."""
+    token = current.set(None)
+    try:
+        yield
+    finally:
+        current.reset(token)

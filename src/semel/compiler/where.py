@@ -80,6 +80,22 @@ def leads(path: Path) -> bool:
     return True  # a task or a thread that the call has started
 
 
+def in_step(path: Path) -> bool:
+    """Whether a step goes on. ``path`` may be of a call that is long over, so the stack is asked first."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if is_step_begun(code):
+            return True
+        if is_carrier(code):
+            break
+        if is_twin_code(code):
+            own = frame.f_locals.get(".p")
+            return isinstance(own, Path) and own.in_step
+        frame = frame.f_back
+    return path.in_step
+
+
 def _is_at(frame: FrameType, path: Path) -> bool:
     """Whether a compiled frame stands at the call that the site ``path`` was made for, or at what is done with it.
 

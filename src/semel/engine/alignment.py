@@ -12,6 +12,8 @@ from semel.codec import Codec, Exchange
 from semel.errors import RecordUnreadable, RequestNotAligned
 from semel.store.interface import Record
 
+#: Stands before the name of an automatic step.
+AUTOMATIC = "#auto:"
 #: Stands before the number of a part in its path; the first one has none.
 PART = "~"
 
@@ -22,6 +24,17 @@ _WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "DELETE", "TRACE"})
 def part_text(call: str, number: int) -> str:
     """The path of one part of a call."""
     return call if number == 0 else f"{call}{PART}{number}"
+
+
+def part_of(path: str) -> tuple[str, int]:
+    """The path of the call that a part's path is of, and the number of the part."""
+    call, mark, number = path.rpartition(PART)
+    return (call, int(number)) if mark and number.isdecimal() else (path, 0)
+
+
+def is_automatic(path: str) -> bool:
+    """Whether the step at this path is an automatic one."""
+    return AUTOMATIC in path.rpartition("/")[2]
 
 
 class Asked:

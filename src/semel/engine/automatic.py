@@ -12,22 +12,18 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from semel.codec import Answer, AnswerTooLarge, Codec, Exchange, NotEncodable
-from semel.compiler import Path, called_twice, current, operation_name
+from semel.codec import MAIL, Answer, AnswerTooLarge, Codec, Exchange, NotEncodable
+from semel.compiler import Path, called_twice, operation_name, unrecorded
 from semel.errors import ProgramError, RecordUnreadable, RequestNotAligned, ResultNotRecordable
 from semel.store.interface import Record
 
-from .alignment import PART, Alignment, Asked, Recorded, part_text
+from .alignment import AUTOMATIC, Alignment, Asked, Recorded, is_automatic, part_of, part_text
 from .halt import Halt
 from .live import Live
 from .outcomes import CANCELLED, Outcome, outcome_of_failure, unrecordable_outcome
 
 if TYPE_CHECKING:
     from .execution import Execution
-
-_AUTOMATIC = "#auto:"
-#: The method of what sends mail: no exchange over HTTP, so that its outcome is a value of its library.
-MAIL = "MAIL"
 
 
 class Part(Live):
@@ -140,19 +136,16 @@ class External(Live):
 
     def call(self, execution: Execution) -> Callable[[], object]:
         def call() -> object:
-            token = current.set(None)
-            try:
+            with unrecorded():
                 value = self.step()  # type: ignore[operator]
-            finally:
-                current.reset(token)
-            return _in_none(value) if isinstance(value, Coroutine) else value
+            return _outside(value) if isinstance(value, Coroutine) else value
 
         return call
 
 
-async def _in_none(coroutine: Coroutine[Any, Any, object]) -> object:
-    current.set(None)  # of the task that this runs in
-    return await coroutine
+async def _outside(coroutine: Coroutine[Any, Any, object]) -> object:
+    with unrecorded():
+        return await coroutine
 
 
 class AutomaticCall:
@@ -219,7 +212,7 @@ class Automatic:
         with self._lock:
             call = self._calls.get(path)
         if call is None:
-            text = f"{path.prefix()}#auto:{operation}"
+            text = f"{path.prefix()}{AUTOMATIC}{operation}"
             self._claimed(text, path, operation)
             call = AutomaticCall(text, path, self._recorded.pop(text, {}), execution.codec)
             with self._lock:
@@ -310,8 +303,7 @@ def _by_call(records: Mapping[str, Record]) -> dict[str, dict[int, Record]]:
     """The records of automatic steps, by the path of the call and the number of the part."""
     found: dict[str, dict[int, Record]] = {}
     for path, record in records.items():
-        if _AUTOMATIC in path.rpartition("/")[2] and not path.endswith(CANCELLED):
-            call, mark, number = path.rpartition(PART)
-            part = int(number) if mark and number.isdecimal() else 0
-            found.setdefault(call if part else path, {})[part] = record
+        if is_automatic(path) and not path.endswith(CANCELLED):
+            call, number = part_of(path)
+            found.setdefault(call, {})[number] = record
     return found

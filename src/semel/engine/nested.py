@@ -9,11 +9,10 @@ from collections.abc import Iterable
 
 from semel.store.interface import Record
 
+from .alignment import PART, is_automatic, part_of
 from .outcomes import CANCELLED
 
-_AUTOMATIC = "#auto:"
-_PART = "~"
-_GOES_ON = ("/", "#", "[", _PART)
+_GOES_ON = ("/", "#", "[", PART)
 
 
 def forgotten_with(path: str, records: Iterable[Record]) -> list[str]:
@@ -42,5 +41,5 @@ def forgotten_with(path: str, records: Iterable[Record]) -> list[str]:
 
 def _is_part(other: str, path: str) -> bool:
     """Whether ``other`` is a further exchange of the call at ``path``."""
-    call, mark, number = other.removesuffix(CANCELLED).rpartition(_PART)
-    return _AUTOMATIC in path and call == path and bool(mark) and number.isdecimal()
+    call, number = part_of(other.removesuffix(CANCELLED))
+    return is_automatic(path) and call == path and number > 0
