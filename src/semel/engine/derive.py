@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from semel.compiler import Origin
 
+from .keys import subkey
 from .moment import Watch, moment_of_flow
 
 if TYPE_CHECKING:
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 def derived(seed: bytes, name: str, size: int) -> bytes:
     """``size`` bytes for a name, under a subkey of the seed that serves nothing else."""
-    subkey = hashlib.blake2b(b"value", key=seed, digest_size=32).digest()
-    return hashlib.shake_256(subkey + name.encode("utf-8", "surrogatepass")).digest(size)
+    return hashlib.shake_256(subkey(seed, b"value") + name.encode("utf-8", "surrogatepass")).digest(size)
 
 
 class Values:

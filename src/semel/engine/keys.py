@@ -23,17 +23,22 @@ _DIGEST = 20  # bytes: 160 bits, as 40 hex digits
 _ATTEMPT = re.compile(r"~\d+(?=[/\[#]|$)")
 
 
+def subkey(seed: bytes, purpose: bytes) -> bytes:
+    """A key of 32 bytes that is made of the run's seed and serves one purpose only."""
+    return hashlib.blake2b(purpose, key=seed, digest_size=32).digest()
+
+
 def run_key(seed: bytes, path: str) -> str:
     """The key of one step of one run: ``path`` without the number of its attempt, under a subkey of the seed."""
-    subkey = hashlib.blake2b(b"idempotency", key=seed, digest_size=32).digest()
     stable = _ATTEMPT.sub("", path) if "~" in path else path
-    return hashlib.blake2b(stable.encode("utf-8", "surrogatepass"), key=subkey, digest_size=_DIGEST).hexdigest()
+    return hashlib.blake2b(
+        stable.encode("utf-8", "surrogatepass"), key=subkey(seed, b"idempotency"), digest_size=_DIGEST
+    ).hexdigest()
 
 
 def request_digest(seed: bytes, data: bytes) -> bytes:
     """What is kept of a request: 8 bytes, under a subkey of the seed, so that its text cannot be guessed from them."""
-    subkey = hashlib.blake2b(b"request", key=seed, digest_size=32).digest()
-    return hashlib.blake2b(data, key=subkey, digest_size=8).digest()
+    return hashlib.blake2b(data, key=subkey(seed, b"request"), digest_size=8).digest()
 
 
 def scoped_key(namespace: bytes, label: str, scope: object) -> str:
