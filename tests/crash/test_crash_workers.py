@@ -172,12 +172,13 @@ def test_a_run_that_has_killed_five_workers_is_faulted_and_names_the_path(
 
 
 @pytest.mark.rule("R11")
-def test_runs_beside_one_that_kills_its_worker_are_not_blamed(story: Story) -> None:
-    innocent = [f"crowd-{number}" for number in range(20)]
+@pytest.mark.parametrize(("guilty", "crowd"), [("kills_in_the_body", "crowd"), ("kills_late", "long_step")])
+def test_runs_beside_one_that_kills_its_worker_are_not_blamed(story: Story, guilty: str, crowd: str) -> None:
+    innocent = [f"{crowd}-{number}" for number in range(20 if crowd == "crowd" else 2)]
     for _ in range(10):
-        if story.worker("kills_in_the_body-1", *innocent, threads=2).ended() == 0:
+        if story.worker(f"{guilty}-1", *innocent, threads=3).ended() == 0:
             break
     assert {story.row(run).status for run in innocent} == {"completed"}  # type: ignore[union-attr]
-    guilty = story.row("kills_in_the_body-1")
-    assert guilty is not None
-    assert guilty.status == "faulted"
+    row = story.row(f"{guilty}-1")
+    assert row is not None
+    assert row.status == "faulted"

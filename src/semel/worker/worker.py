@@ -28,6 +28,7 @@ from semel.store.interface import Claim
 
 from .attempts import Attempts
 from .lease import Lease
+from .suspects import Suspects
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -76,6 +77,7 @@ class Worker:
         self._busy = {False: 0, True: 0}
         self._executions: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._suspects: Suspects[tuple[Attempts, Claim, bool]] = Suspects()
 
     # ------------------------------------------------------------------------------------------------------- life cycle
 
@@ -148,6 +150,7 @@ class Worker:
             woken = self._wake.is_set()
             self._wake.clear()
             try:
+                self._drive_next_suspect()
                 changed = self._app.store.changed()
                 due = time.monotonic() - looked > _TAKE_OVER
                 if woken or changed != seen or due or any(self._more.values()):
@@ -185,22 +188,30 @@ class Worker:
         assert self._loop is not None
         with self._lock:
             self._busy[is_async] += len(claims)
-        drives = [(Attempts(self._app, self._app.workflows[c.run.workflow], c, lease), c) for c in claims]
-        if is_async:
-            self._loop.call_soon_threadsafe(self._spawn, drives)
-        else:
-            for attempts, claim in drives:
+        drives = [(Attempts(self._app, self._app.workflows[c.run.workflow], c, lease), c, is_async) for c in claims]
+        self._drive([drive for drive in drives if not self._suspects.must_wait(drive[1], drive)])
+
+    def _drive(self, drives: list[tuple[Attempts, Claim, bool]]) -> None:
+        assert self._pool is not None
+        assert self._loop is not None
+        for attempts, claim, is_async in drives:
+            if not is_async:
                 self._pool.submit(self._drive_sync, attempts, claim)
+        spawned = [(attempts, claim) for attempts, claim, is_async in drives if is_async]
+        if spawned:
+            self._loop.call_soon_threadsafe(self._spawn, spawned)
+
+    def _drive_next_suspect(self, ended: Claim | None = None) -> None:
+        drive = self._suspects.next(ended)
+        if drive is not None:
+            self._drive([drive])
 
     def _spawn(self, drives: list[tuple[Attempts, Claim]]) -> None:
         assert self._loop is not None
         for attempts, claim in drives:
-            self._spawn_one(attempts, claim, self._loop)
-
-    def _spawn_one(self, attempts: Attempts, claim: Claim, loop: asyncio.AbstractEventLoop) -> None:
-        task = loop.create_task(self._drive_async(attempts, claim))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            task = self._loop.create_task(self._drive_async(attempts, claim))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     # ---------------------------------------------------------------------------------------------------------- driving
 
@@ -264,6 +275,7 @@ class Worker:
             # One claim for several free threads; the rest are found at the next look.
             hungry = self._more[is_async] and self._busy[is_async] <= self._limits[is_async] * 3 // 4
         self._app.signals.ended(claim.run.uid)
+        self._drive_next_suspect(claim)
         if hungry:
             self._wake.set()
 
@@ -291,6 +303,7 @@ class Worker:
         self._app.signals.part(self._wake.set)
         if self._claimer is not None:
             self._claimer.join()
+        self._drive(self._suspects.rest())  # as this worker stops, they are given back
 
     def _close(self) -> None:
         if self._pool is not None:

@@ -83,6 +83,18 @@ async def deadly(run: str) -> None:
     kill_this_process()
 
 
+@app.workflow
+def kills_late(run: str) -> str:
+    once("late", lambda: effect(run, "#late", seconds=0.1))
+    once("deadly", lambda: late_death(run))
+    return "mended"
+
+
+def late_death(run: str) -> None:
+    effect(run, "#deadly", seconds=0.1)
+    kill_this_process()
+
+
 def kill_this_process() -> None:
     if not Path(os.environ["CRASH_LOG"]).with_name("mended").exists():
         os.kill(os.getpid(), signal.SIGKILL)
