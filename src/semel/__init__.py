@@ -28,21 +28,40 @@ if TYPE_CHECKING:
     from .client import patch as patch
     from .client import post as post
     from .client import put as put
+    from .errors import Decision as Decision
     from .errors import SemelError as SemelError
     from .run import Run as Run
     from .worker import Worker as Worker
+    from .workflow.backoff import Backoff as Backoff
+    from .workflow.child import Child as Child
+    from .workflow.child import run_child as run_child
+    from .workflow.child import wait_all as wait_all
+    from .workflow.child import wait_all_async as wait_all_async
+    from .workflow.child import wait_first as wait_first
+    from .workflow.child import wait_first_async as wait_first_async
     from .workflow.each import each as each
+    from .workflow.event import Event as Event
+    from .workflow.event import wait_for as wait_for
+    from .workflow.event import wait_for_async as wait_for_async
     from .workflow.now import now as now
     from .workflow.once import once as once
+    from .workflow.sleep import sleep as sleep
+    from .workflow.sleep import sleep_async as sleep_async
+    from .workflow.sleep import sleep_until as sleep_until
+    from .workflow.sleep import sleep_until_async as sleep_until_async
 
 _HOMES = {
     "Answer": ".capture.exchange",
     "App": ".app",
+    "Backoff": ".workflow.backoff",
     "Bearer": ".client",
     "Body": ".client",
     "BodyField": ".client",
+    "Child": ".workflow.child",
     "Client": ".client",
+    "Decision": ".errors",
     "Env": ".client",
+    "Event": ".workflow.event",
     "Header": ".client",
     "Query": ".client",
     "Run": ".run",
@@ -59,16 +78,31 @@ _HOMES = {
     "patch": ".client",
     "post": ".client",
     "put": ".client",
+    "run_child": ".workflow.child",
+    "sleep": ".workflow.sleep",
+    "sleep_async": ".workflow.sleep",
+    "sleep_until": ".workflow.sleep",
+    "sleep_until_async": ".workflow.sleep",
+    "wait_all": ".workflow.child",
+    "wait_all_async": ".workflow.child",
+    "wait_first": ".workflow.child",
+    "wait_first_async": ".workflow.child",
+    "wait_for": ".workflow.event",
+    "wait_for_async": ".workflow.event",
 }
 
 __all__ = [
     "Answer",
     "App",
+    "Backoff",
     "Bearer",
     "Body",
     "BodyField",
+    "Child",
     "Client",
+    "Decision",
     "Env",
+    "Event",
     "Header",
     "Query",
     "Run",
@@ -85,6 +119,17 @@ __all__ = [
     "patch",
     "post",
     "put",
+    "run_child",
+    "sleep",
+    "sleep_async",
+    "sleep_until",
+    "sleep_until_async",
+    "wait_all",
+    "wait_all_async",
+    "wait_first",
+    "wait_first_async",
+    "wait_for",
+    "wait_for_async",
 ]
 
 

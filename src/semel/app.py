@@ -14,12 +14,12 @@ import time
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar, TypeVarTuple, overload
 
 from . import config
 from .capture.install import capture
-from .codec import Codec, NotEncodable, TypeRegistry
-from .compiler import add_package, current, user_packages
+from .codec import Codec, TypeRegistry
+from .compiler import add_package, current, intrinsic, user_packages
 from .engine.keys import FORMAT, scoped_key
 from .errors import (
     ConfigurationError,
@@ -36,6 +36,7 @@ from .signals import Signals
 from .store import open_store
 from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
+from .workflow.again import again_at
 from .workflow.function import FunctionWorkflow, equal, function_workflow, same_function
 from .workflow.once import namespaces
 
@@ -103,9 +104,24 @@ class App:
     @overload
     def workflow(self, function: F, /) -> F: ...
     @overload
-    def workflow(self, /, *, name: str | None = None, strict: bool = False, redeliver: int = 0) -> Callable[[F], F]: ...
     def workflow(
-        self, function: Any = None, /, *, name: str | None = None, strict: bool = False, redeliver: int = 0
+        self,
+        /,
+        *,
+        name: str | None = None,
+        strict: bool = False,
+        redeliver: int = 0,
+        timeout: timedelta | None = None,
+    ) -> Callable[[F], F]: ...
+    def workflow(
+        self,
+        function: Any = None,
+        /,
+        *,
+        name: str | None = None,
+        strict: bool = False,
+        redeliver: int = 0,
+        timeout: timedelta | None = None,
     ) -> Any:
         """Registers a function, sync or async, as a workflow; the function itself stays as it is.
 
@@ -113,17 +129,19 @@ class App:
             name: the workflow's name in the database; the function's own if not given.
             strict: faults a run that ends without reaching a step that an earlier attempt had done (rule W12).
             redeliver: how often a faulted execution is delivered again by itself, at once (rule R11).
+            timeout: how long a run may take, waits and restarts included; then it is ended as if it were cancelled.
 
         Raises:
             RegistrationError: the name is taken, or the function is not one that can be a workflow.
             Refused: a step in the function's module can never be found again.
         """
+        options = {"name": name, "strict": strict, "redeliver": redeliver, "timeout": timeout}
         if function is None:
-            return lambda given: self._register(given, name, strict, redeliver)
-        return self._register(function, name, strict, redeliver)
+            return lambda given: self._register(given, **options)
+        return self._register(function, **options)
 
-    def _register(self, function: F, name: str | None, strict: bool, redeliver: int) -> F:
-        made = function_workflow(function, name=name, strict=strict, redeliver=redeliver)
+    def _register(self, function: F, **options: Any) -> F:
+        made = function_workflow(function, **options)
         taken = self.workflows.get(made.name)
         if taken is not None and not same_function(taken.function, function):
             raise RegistrationError(
@@ -135,6 +153,10 @@ class App:
         self.workflows[made.name] = made
         self._checked = False
         return function
+
+    def failure_of(self, row: Row) -> BaseException:
+        """What a child that has not completed ended with, as an exception."""
+        return Run[Any](self, row.id, row.uid).failure(row, of_child=True)
 
     def _user_code_of_caller(self, depth: int) -> None:
         module = sys._getframe(depth).f_globals.get("__name__", "")
@@ -206,26 +228,28 @@ class App:
         ticket: Ticket[tuple[Row, bool]] = self.store.start(new)
         return self._started(new, await ticket.future(asyncio.get_running_loop()))
 
-    def _new_run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
-        id = kwargs.pop("id", None)
+    def _new_run(self, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
         path = current.get()
         if path is not None and not path.execution.over and not path.in_step:
             raise NotAllowedHere(
-                f"app.start(…) in the body of a run ({path.prefix()}) would start another run at each attempt; write "
+                f"app.start(…) in the body of a run ({path.prefix()}) would start another run at each attempt; start a "
+                f'child, run_child("label", {getattr(workflow, "__qualname__", "workflow")}, …), or write '
                 f'once("start", lambda: app.start(…, id=…).id)'
             )
+        return self.new_run(workflow, args, kwargs)
+
+    def new_run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
+        """A run of a workflow with these arguments, as it is to be stored; raises as ``start`` does."""
+        id = kwargs.pop("id", None)
         workflow = self._workflow_of(function)
         if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID or not id.isprintable()):
             told = repr(id) if len(repr(id)) < 100 else f"one of {len(id):,} characters"
             raise TypeError(
                 f"the id of a run must be a printable, non-empty str of up to {_LONGEST_ID} characters, not {told}"
             )
-        bound = workflow.bind(args, kwargs)
-        try:
-            data = self.codec.encode(bound)
-        except NotEncodable as error:
-            raise TypeError(self._unrecordable(workflow, *bound, error)) from None
+        data = workflow.encoded(self.codec, args, kwargs)
         self.check()
+        now = self.now()
         return NewRun(
             uid=secrets.token_hex(16),
             id=id if id is not None else str(uuid.uuid4()),
@@ -233,22 +257,8 @@ class App:
             args=data,
             seed=secrets.token_bytes(32),
             format=FORMAT,
-            created_at=self.now(),
-        )
-
-    def _unrecordable(
-        self, workflow: FunctionWorkflow, args: tuple[Any, ...], kwargs: dict[str, Any], found: NotEncodable
-    ) -> str:
-        """Names the argument that cannot be recorded."""
-        for name, value in workflow.signature.bind(*args, **kwargs).arguments.items():
-            try:
-                self.codec.encode(value, name)
-            except NotEncodable as error:
-                found = error
-                break
-        return (
-            f"an argument of {workflow.name} cannot be recorded: {found}. Pass something that can be: a str, a dict, a "
-            f"dataclass, …"
+            created_at=now,
+            deadline=None if workflow.timeout is None else now + workflow.timeout.total_seconds(),
         )
 
     def _started(self, new: NewRun, answer: tuple[Row, bool]) -> Run[Any]:
@@ -277,6 +287,15 @@ class App:
             f"{name} is not a workflow of the app {self.name!r}; put @{self.name}.workflow above it, or start it with "
             f"the app that registers it (registered here: {', '.join(self.workflows) or 'nothing'})"
         )
+
+    def again(self, /, *args: Any, **kwargs: Any) -> NoReturn:
+        """Ends this visit of the body, and starts its next one with these arguments, as a new visit with no records.
+
+        A loop that lives for years stays short by it. What the body has written commits.
+
+        Raises NotAllowedHere in a step, and outside of a run.
+        """
+        raise NotAllowedHere("app.again(…) ends the visit of a body, and there is none here; call the function instead")
 
     # ------------------------------------------------------------------------------------------------------------- runs
 
@@ -397,5 +416,7 @@ class App:
             return path.execution.transaction  # type: ignore[attr-defined]
         return self.engines()
 
+
+intrinsic(App.again, again_at)
 
 __all__ = ["App", "Refused"]

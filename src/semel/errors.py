@@ -15,6 +15,13 @@ class SemelError(Exception):
     code: ClassVar[str] = "SEMEL-ERROR"
 
 
+class Decision(Exception):
+    """A failure that is an answer and not an accident: not found, invalid, in conflict, not allowed, not yet possible.
+
+    A step's ``retry=`` does not try it again (rule R6). Yours may join: ``class SoldOut(Decision)``.
+    """
+
+
 # ---------------------------------------------------------------------------------------------- the program is refused
 
 
@@ -97,6 +104,12 @@ class InvalidLabel(ProgramError, TypeError):
     code = "SEMEL-LABEL"
 
 
+class InvalidRetry(ProgramError, ValueError):
+    """The ``retry=`` of a step says not how often (rule R2)."""
+
+    code = "SEMEL-RETRY"
+
+
 class DuplicateKey(ProgramError, ValueError):
     """Two items of ``each`` have one key (rule O16)."""
 
@@ -125,6 +138,18 @@ class WorkerKilled(SemelError):
     """The run killed its worker five times and is not delivered again by itself (rule R11)."""
 
     code = "SEMEL-WORKER-KILLED"
+
+
+class StepTimedOut(SemelError, TimeoutError):
+    """A step had not ended within its ``timeout``, all its attempts and their waits counted."""
+
+    code = "SEMEL-STEP-TIMEOUT"
+
+
+class WaitTimedOut(SemelError, TimeoutError):
+    """No event came within the ``timeout`` of a ``wait_for`` (rule W6)."""
+
+    code = "SEMEL-WAIT-TIMEOUT"
 
 
 # --------------------------------------------------------------------------------------------------- runs, from outside
@@ -170,6 +195,24 @@ class ResultTimeout(SemelError, TimeoutError):
     """The run had not ended when the timeout was over. It goes on."""
 
     code = "SEMEL-RESULT-TIMEOUT"
+
+
+class RunCancelled(SemelError, Decision):
+    """The run was cancelled, so it has no result (rule W8). Not tried again where a child is waited for."""
+
+    code = "SEMEL-RUN-CANCELLED"
+
+
+class RunTimedOut(SemelError, TimeoutError):
+    """The run had not ended within the ``timeout`` of its workflow."""
+
+    code = "SEMEL-RUN-TIMEOUT"
+
+
+class RunEnded(SemelError):
+    """The run has ended already: an event for it would be lost."""
+
+    code = "SEMEL-RUN-ENDED"
 
 
 class WorkflowUnknown(SemelError, LookupError):
@@ -235,6 +278,12 @@ class ErrorStatus(AnswerError):
     """The answer's status is not a 2xx (rule A10)."""
 
     code = "SEMEL-CLIENT-STATUS"
+
+
+class DecidedStatus(ErrorStatus, Decision):
+    """The answer's status is one that the client declares to be a decision: its step is not retried (rule R6)."""
+
+    code = "SEMEL-CLIENT-DECIDED"
 
 
 class UnexpectedBody(AnswerError):

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from .codec import MAIL, Answer, Exchange, NotEncodable
 from .engine.nested import forgotten_with
@@ -16,14 +16,18 @@ from .errors import (
     OutcomeRefused,
     RecordUnreadable,
     ResultTimeout,
+    RunCancelled,
+    RunEnded,
     RunFaulted,
     RunNotFound,
+    RunTimedOut,
     StepNotFound,
     WorkflowUnknown,
 )
 from .signals import loop_wake
-from .store.interface import ENDED, Note, Record, Status
+from .store.interface import ENDED, Note, Record, Status, Ticket
 from .store.interface import Run as Row
+from .workflow.event import Event, event_name
 
 if TYPE_CHECKING:
     from .app import App
@@ -53,7 +57,8 @@ class Run(Generic[R_co]):
 
     @property
     def status(self) -> Status:
-        """``pending``, ``running`` (a live worker has it), ``completed`` or ``faulted``.
+        """``pending``, ``running`` (a live worker has it), ``parked`` (it waits for a clock, an event or a child),
+        ``completed``, ``faulted`` or ``cancelled``.
 
         Raises:
             RunNotFound: the run was purged meanwhile.
@@ -126,6 +131,37 @@ class Run(Generic[R_co]):
         self._app.signals.started()
         return done
 
+    def send(self, event: str | Event[Any], payload: object = None) -> None:
+        """Sends the run an event, which a ``wait_for`` of its body takes (rule W6). Durable when this returns.
+
+        Events of one name are taken in the order in which they were sent; one that nobody waits for yet is kept.
+
+        Raises:
+            RunEnded: the run has ended, so nobody would take it.
+            TypeError: the payload cannot be recorded, or is not of the type that the event was declared with.
+        """
+        name, data = self._event(event, payload)
+        if not self._app.store.send(self.uid, name, data, self._app.now()).wait():
+            self._refuse_event(name)
+        self._app.signals.started()
+
+    async def send_async(self, event: str | Event[Any], payload: object = None) -> None:
+        """``send`` for a coroutine."""
+        name, data = self._event(event, payload)
+        sent: Ticket[bool] = self._app.store.send(self.uid, name, data, self._app.now())
+        if not await sent.future(asyncio.get_running_loop()):
+            self._refuse_event(name)
+        self._app.signals.started()
+
+    def cancel(self) -> bool:
+        """Cancels the run, and its children (rule W8): a parked one at once, a running one at its next step.
+
+        The undos of its open sagas run first. False if it came too late: the run has ended.
+        """
+        done = self._app.store.cancel(self.uid, self._app.now()).wait()
+        self._app.signals.started()
+        return done
+
     def steps(self) -> list[Record]:
         """The run's records, in the order in which they were made."""
         return self._app.store.records(self.uid)
@@ -191,6 +227,21 @@ class Run(Generic[R_co]):
 
     # ---------------------------------------------------------------------------------------------------------- insides
 
+    def _event(self, event: str | Event[Any], payload: object) -> tuple[str, bytes]:
+        name = event_name(event)
+        if isinstance(event, Event):
+            event.check(payload)
+        try:
+            return name, self._app.codec.encode(payload)
+        except NotEncodable as error:
+            raise TypeError(f"the payload of the event {name!r} cannot be recorded: {error}") from None
+
+    def _refuse_event(self, name: str) -> NoReturn:
+        raise RunEnded(
+            f"the event {name!r} was not sent: the run {self.id!r} has ended ({self._row().status}), and nobody would "
+            f"take it"
+        )
+
     def _note(self, path: str, kind: Any, text: str) -> Note:
         return Note(self.uid, path, kind, text, self._app.now())
 
@@ -231,9 +282,17 @@ class Run(Generic[R_co]):
         if row.status == "completed":
             value: Any = self._app.codec.decode(row.result) if row.result is not None else None
             return value  # type: ignore[no-any-return]
-        raise self._fault(row)
+        raise self.failure(row)
 
-    def _fault(self, row: Row) -> BaseException:
+    def failure(self, row: Row, *, of_child: bool = False) -> BaseException:
+        """What a run that has not completed ended with.
+
+        To a parent the text that is recorded of it is not told: it would be in the parent's own, and so on upwards.
+        """
+        if row.ending == "timed out":
+            return RunTimedOut(f"the run {self.id!r} had not ended within the timeout of {row.workflow}")
+        if row.status == "cancelled":
+            return RunCancelled(f"the run {self.id!r} was cancelled")
         text = row.fault or "no more is known"
         if row.error is not None:
             try:
@@ -243,7 +302,7 @@ class Run(Generic[R_co]):
             else:
                 if not isinstance(error, Exception):
                     return RunFaulted(f"the run {self.id!r} {row.status}:\n{text}")
-                error.add_note(f"the run {self.id!r} {row.status}; recorded there:\n{text}")
+                error.add_note(f"the run {self.id!r} {row.status}" + ("" if of_child else f"; recorded there:\n{text}"))
                 return error
         return RunFaulted(f"the run {self.id!r} {row.status}:\n{text}")
 

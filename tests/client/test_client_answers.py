@@ -15,7 +15,7 @@ import pytest
 
 from semel import Bearer, Client, Env, get, head, post
 from semel.codec import Codec, TypeRegistry
-from semel.errors import AnswerError, ErrorStatus, UnexpectedBody
+from semel.errors import AnswerError, DecidedStatus, ErrorStatus, UnexpectedBody
 
 
 @dataclass
@@ -163,6 +163,20 @@ def test_a_status_that_is_not_2xx_raises(status) -> None:
     assert error.body == b'{"error": "no"}'
     assert error.json() == {"error": "no"}
     assert str(error) == f'Shop.charge: POST /charges/A/1 answered {status} {error.reason}: {{"error": "no"}}'
+
+
+@pytest.mark.rule("R6")
+@pytest.mark.parametrize(("status", "kind"), [(404, DecidedStatus), (409, DecidedStatus), (422, ErrorStatus)])
+def test_a_status_is_a_decision_where_the_client_says_so(status, kind) -> None:
+    class Strict(Shop, decisions={404}):
+        pass
+
+    answering = httpx.MockTransport(lambda request: httpx.Response(status))
+    for client in (Strict(transport=answering, decisions=(404, 409)), Shop(transport=answering)):
+        with pytest.raises(ErrorStatus) as raised:
+            client.none()
+        assert type(raised.value) is (kind if isinstance(client, Strict) else ErrorStatus)
+        assert raised.value.status == status
 
 
 @pytest.mark.rule("A10")

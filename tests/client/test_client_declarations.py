@@ -135,6 +135,9 @@ WRONG = [
     ('class Shop(Client, auth="secret"): ...', "auth is Bearer", "Env("),
     ('class Shop(Client, headers={"a": 1}): ...', "the header 'a' must be a str", "Env("),
     ('class Shop(Client, headers=["a"]): ...', "headers are a dict", "Env("),
+    ("class Shop(Client, decisions=404): ...", "decisions are statuses, not 404", "decisions=(404, 409)"),
+    ('class Shop(Client, decisions=["404"]): ...', "'404' among the decisions", "decisions=(404, 409)"),
+    ("class Shop(Client, decisions=[200]): ...", "no status that an operation raises over", "decisions=(404, 409)"),
 ]
 
 

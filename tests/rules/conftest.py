@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from time_scene import Scene
 from unrepeatable_programs import END, HEAD, Deliver
 
 from semel import App
@@ -31,3 +32,9 @@ def deliver(new_app: Callable[..., App], program: Callable[..., ModuleType]) -> 
         return dict(module.seen)
 
     return run
+
+
+@pytest.fixture
+def scene(new_app: Callable[..., App]) -> Scene:
+    """An app in a time of its own."""
+    return Scene(new_app)

@@ -93,6 +93,8 @@ def called(
 ) -> Callable[..., Any]:
     """What is called in place of ``function`` from the function at ``path``."""
     execution: Any = path.execution
+    if execution.is_step(path):
+        execution.called_out.add(path)
     if execution.over or execution.is_step(path):
         return partial(_outside, function, *owner)
     return partial(execution.automatic.external, path, passes, awaited, function, owner)

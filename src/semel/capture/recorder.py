@@ -67,6 +67,7 @@ def begin(request: Request, failures: Failures) -> Recorded | None:
         raise _condemned(path, _without_name(request))
     execution: Any = path.execution
     if path.parent is not None and execution.is_step(path.parent):
+        execution.called_out.add(path.parent)
         return None if answering is None else Scripted(request, failures)
     callee, owner = getattr(path, "callee", (None, ()))
     operation = path.name if callee is None else operation_name(callee, *owner)

@@ -1,15 +1,15 @@
 """What an operation makes of an answer: its result, or an error that holds the answer.
 
-A client decides here which answers are failures. Where it is to say that some of them are decisions and not accidents
-(rule R6), this is the place: ``check``.
+A client decides here which answers are failures, and which of these are decisions and not accidents (rule R6).
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from semel.errors import ErrorStatus, UnexpectedBody
+from semel.errors import DecidedStatus, ErrorStatus, UnexpectedBody
 
 from .hints import is_response, members, plain, shown
 from .shapes import Json, Misfit
@@ -51,13 +51,15 @@ class Result:
         """Whether an answer without a body cannot be read into it."""
         return self._kind is bytes or self._kind is str or self._json is not None
 
-    def read(self, operation: str, response: httpx.Response, secrets: tuple[str, ...]) -> Any:
-        """The result of an answer.
+    def read(
+        self, operation: str, response: httpx.Response, secrets: tuple[str, ...], decisions: Collection[int]
+    ) -> Any:
+        """The result of an answer; ``decisions`` are the statuses that are decisions.
 
         Raises:
             ErrorStatus, UnexpectedBody: it is none.
         """
-        check(operation, response, secrets)
+        check(operation, response, secrets, decisions)
         kind = self._kind
         if self._json is None:
             if kind is bytes:
@@ -81,11 +83,12 @@ class Result:
         raise UnexpectedBody(message, where=problem.where, **_held(operation, response)) from cause
 
 
-def check(operation: str, response: httpx.Response, secrets: tuple[str, ...]) -> None:
+def check(operation: str, response: httpx.Response, secrets: tuple[str, ...], decisions: Collection[int]) -> None:
     """Raises ErrorStatus if the answer is a failure: if its status is not a 2xx (rule A10)."""
     if not response.is_success:
         message = f"{_told(operation, response)}{_excerpt(response, secrets)}"
-        raise ErrorStatus(message, **_held(operation, response))
+        kind = DecidedStatus if response.status_code in decisions else ErrorStatus
+        raise kind(message, **_held(operation, response))
 
 
 _STR = Json(str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import FrameType, FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -45,13 +45,15 @@ class Client:
         timeout: seconds that connecting, and each wait for the other side, may take; 10 where nothing is said.
         auth: ``Bearer(token)``, a user and password, or an auth of httpx. ``Env("NAME")`` stands for a secret.
         headers: sent with every request; added to the class's.
+        decisions: statuses such as 404 and 409 that are an answer of the other side and not an accident: a step that
+            gets one is not retried (rule R6). None by default; else the class's.
         transport: a transport of httpx, in place of the network.
 
     Raises of the class: ClientDeclarationError, with the place and the fix.
 
     Raises of an operation:
         RequestNotSent: an argument cannot stand in the request.
-        ErrorStatus: the answer's status is not a 2xx (rule A10).
+        ErrorStatus: the answer's status is not a 2xx (rule A10); DecidedStatus if it is one of ``decisions``.
         UnexpectedBody: the answer's body does not fit the result type.
         ConfigurationError: httpx is not installed, or a variable is not set.
         httpx.TransportError: no answer came.
@@ -67,12 +69,18 @@ class Client:
         timeout: float | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str | Env] | None = None,
+        decisions: Collection[int] | None = None,
     ) -> None:
         super().__init_subclass__()
         maker = _maker(sys._getframe(1))
         try:
             cls._semel_settings = cls._semel_settings.changed(
-                base_url=base_url, base_url_env=base_url_env, timeout=timeout, auth=auth, headers=headers
+                base_url=base_url,
+                base_url_env=base_url_env,
+                timeout=timeout,
+                auth=auth,
+                headers=headers,
+                decisions=decisions,
             )
         except (ValueError, ConfigurationError) as error:
             place = f"{maker.f_code.co_filename}:{maker.f_lineno}"
@@ -92,12 +100,18 @@ class Client:
         timeout: float | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str | Env] | None = None,
+        decisions: Collection[int] | None = None,
         transport: httpx.BaseTransport | httpx.AsyncBaseTransport | None = None,
     ) -> None:
         name = type(self).__qualname__
         try:
             settings = self._semel_settings.changed(
-                base_url=base_url, base_url_env=base_url_env, timeout=timeout, auth=auth, headers=headers
+                base_url=base_url,
+                base_url_env=base_url_env,
+                timeout=timeout,
+                auth=auth,
+                headers=headers,
+                decisions=decisions,
             )
         except ValueError as error:
             raise ConfigurationError(f"{name}(…): {error}") from None
@@ -153,7 +167,7 @@ def _send(operation: Operation) -> Any:
     def send(client: Client, values: tuple[Any, ...]) -> Any:
         connection = _connection(client)
         response = connection.send(operation.request(values))
-        return operation.result.read(operation.name, response, connection.secrets)
+        return operation.result.read(operation.name, response, connection.secrets, connection.decisions)
 
     return send
 
@@ -162,7 +176,7 @@ def _send_async(operation: Operation) -> Any:
     async def send(client: Client, values: tuple[Any, ...]) -> Any:
         connection = _connection(client)
         response = await connection.send_async(operation.request(values))
-        return operation.result.read(operation.name, response, connection.secrets)
+        return operation.result.read(operation.name, response, connection.secrets, connection.decisions)
 
     return send
 

@@ -41,6 +41,11 @@ class Connection:
         return f"${url.variable}" if isinstance(url, Env) else str(url)
 
     @property
+    def decisions(self) -> frozenset[int]:
+        """The statuses whose errors are decisions."""
+        return self._settings.decisions
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """The texts that no message may show."""
         return self._ready.secrets if self._ready is not None else ()

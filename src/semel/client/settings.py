@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ class Settings:
     timeout: float = TIMEOUT
     auth: Auth | None = field(default=None, repr=False)
     headers: Mapping[str, str | Env] = field(default_factory=dict, repr=False)
+    decisions: frozenset[int] = frozenset()
 
     def changed(
         self,
@@ -33,6 +34,7 @@ class Settings:
         timeout: float | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str | Env] | None = None,
+        decisions: Collection[int] | None = None,
     ) -> Settings:
         """These settings with some of them given anew; headers are added.
 
@@ -54,6 +56,8 @@ class Settings:
             new = replace(new, auth=_checked_auth(auth))
         if headers:
             new = replace(new, headers={**new.headers, **_checked_headers(headers)})
+        if decisions is not None:
+            new = replace(new, decisions=_checked_statuses(decisions))
         return new
 
 
@@ -132,3 +136,14 @@ def _checked_headers(headers: Any) -> Mapping[str, str | Env]:
         if not isinstance(name, str) or not isinstance(value, str | Env):
             raise ValueError(f"the header {name!r} must be a str, or Env(…)")
     return headers
+
+
+def _checked_statuses(decisions: Any) -> frozenset[int]:
+    if isinstance(decisions, str | bytes | Mapping) or not isinstance(decisions, Collection):
+        raise ValueError(f"decisions are statuses, not {decisions!r}: write decisions=(404, 409)")
+    for status in decisions:
+        if not isinstance(status, int) or isinstance(status, bool) or not (300 <= status <= 599):
+            raise ValueError(
+                f"{status!r} among the decisions is no status that an operation raises over: write decisions=(404, 409)"
+            )
+    return frozenset(decisions)

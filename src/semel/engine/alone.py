@@ -38,7 +38,7 @@ def durable_alone(execution: Execution, live: Live, kept: asyncio.Future[bool]) 
     elif not kept.result():
         too_late(execution, live)
         execution.halt(Halt("lease lost"))
-    execution.unmark(live)
+    execution.marks.unmark(live)
     execution.drain.leave(live)
 
 

@@ -45,5 +45,7 @@ class BodyCall:
         return enter(self._root, body.function)(*body.args, **body.kwargs)
 
     def future(self, loop: asyncio.AbstractEventLoop) -> Coroutine[Any, Any, Any]:
+        execution: Any = self._root.execution
+        execution.parks.body_task = asyncio.current_task()
         result: Coroutine[Any, Any, Any] = self.wait()
         return result

@@ -1,8 +1,8 @@
 """The drive: one delivery of a body from its top to its end, and what is committed of it.
 
-Written once, as a generator that yields what it waits for; ``drive_sync`` waits on a thread and ``drive_async`` on an
-event loop. The order is that of rule O20 and O24: the body ends, no new step starts, those in flight are waited for,
-failures gone past are recorded, then the outcome commits.
+Written once, as a generator that yields what it waits for; it is driven on a thread or on an event loop (``waiting``).
+The order is that of rule O20 and O24: the body ends, no new step starts, those in flight are waited for, failures gone
+past are recorded, then the outcome commits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from semel.codec import Codec, NotEncodable
@@ -25,16 +25,11 @@ from .flow import flow_of_context
 from .frames import told_briefly, user_traceback
 from .halt import Halt, Unwind
 from .moment import moment_of_flow
+from .parks import Parked, parked_executions, parked_text
+from .waiting import Waiting
+from .writes import past_failures
 
 log = logging.getLogger("semel")
-
-
-class Waiting(Protocol):
-    """What the drive waits for: a write, the body, the drain."""
-
-    def wait(self) -> Any: ...
-
-    def future(self, loop: asyncio.AbstractEventLoop) -> Any: ...
 
 
 class Commit(Protocol):
@@ -51,7 +46,7 @@ class Commit(Protocol):
 class Ended:
     """How a delivery ended. ``again`` says that the same execution is to be delivered again at once."""
 
-    how: Literal["completed", "faulted", "lost", "released", "again"]
+    how: Literal["completed", "faulted", "lost", "released", "again", "parked"]
     error: BaseException | None = None
 
 
@@ -94,14 +89,20 @@ def deliver(
         fault, data, notes = yield from _before_commit(execution, codec, value, strict)
         if fault is None:
             try:
-                return (yield from _commit(commit, _completed(claim, body, data, started, now()), notes))
+                outcome = _completed(claim, body, execution, data, started, now())
+                return (yield from _commit(commit, outcome, notes))
             except Exception as error:  # what the body's rows violate shows when they are written
                 fault = error
     halted = execution.halted
-    if halted is not None and halted.reason != "fault":
+    if halted is not None and halted.reason in ("parked", "again"):
+        fault = yield from _before_park(execution, codec)
+        if fault is None:
+            return (yield from _let_go(claim, body, execution, commit, codec, started, now()))
+        halted = execution.halted
+    if halted is not None and halted.reason not in ("fault", "parked", "again"):
         yield commit.discard()
         return _halted(halted)
-    if halted is not None:
+    if halted is not None and halted.reason == "fault":
         fault = halted.error
     assert fault is not None
     if commit.is_accident(fault):
@@ -123,11 +124,7 @@ def _before_commit(
     execution: Execution, codec: Codec, value: object, strict: bool
 ) -> Generator[Waiting, Any, tuple[BaseException | None, bytes | None, list[Note]]]:
     try:
-        if execution.facts.pending:
-            execution.facts.settle((yield execution.facts.record_past(all_of_them=True)))
-    except StoreError as error:
-        execution.halt(Halt("store", error))
-        return error, None, []
+        yield from past_failures(execution, all_of_them=True)
     except Unwind as error:
         return error, None, []
     try:
@@ -154,9 +151,55 @@ def _before_commit(
     return None, data, [execution.note(path, "unreached", text) for path in unreached]
 
 
-def _completed(claim: Claim, body: Body, data: bytes | None, started: float, finished: float) -> Outcome:
+def _completed(
+    claim: Claim, body: Body, execution: Execution, data: bytes | None, started: float, finished: float
+) -> Outcome:
     visits = {**claim.run.visits, body.name: body.visit}
-    return Outcome("completed", visits, data, None, None, claim.run.started_at or started, finished)
+    outcome = Outcome("completed", visits, data, None, None, claim.run.started_at or started, finished)
+    return replace(outcome, children=execution.waits.new_children, taken=execution.waits.taken)
+
+
+def _before_park(execution: Execution, codec: Codec) -> Generator[Waiting, Any, BaseException | None]:
+    """What must be durable before the worker lets go of the run (rule O24)."""
+    halted = execution.halted
+    assert halted is not None
+    try:
+        if halted.reason == "again":
+            codec.encode(halted.args)
+        yield from past_failures(execution, all_of_them=True)
+    except NotEncodable as error:
+        return TypeError(f"an argument of app.again(…) cannot be recorded: {error}")
+    except Unwind as error:  # it is halted for that now
+        return error
+    return None
+
+
+def _let_go(
+    claim: Claim, body: Body, execution: Execution, commit: Commit, codec: Codec, started: float, finished: float
+) -> Steps:
+    """The commit of a park, which rolls the app's rows back; or of a visit that ``app.again`` has ended."""
+    halted = execution.halted
+    assert halted is not None
+    visits = {**claim.run.visits, body.name: body.visit}
+    executions = parked_executions(claim.run.parked)
+    executions.pop(body.execution_name, None)
+    waits, parks = execution.waits, execution.parks
+    outcome = Outcome("pending", visits, None, None, None, claim.run.started_at or started, finished)
+    outcome = replace(outcome, children=waits.new_children, taken=waits.taken, undos=execution.undos)
+    if halted.reason == "again":
+        executions[f"{body.name}@{body.visit + 1}"] = Parked(0, finished)
+        outcome = replace(
+            outcome, args=codec.encode(halted.args), parked=parked_text(executions), forget=body.execution_name
+        )
+    else:
+        yield commit.discard()
+        executions[body.execution_name] = parks.parked()
+        awaited, need = parks.children
+        outcome = replace(
+            outcome, status="parked", parked=parked_text(executions), due=parks.due, awaited=awaited, need=need
+        )
+    ended = yield from _commit(commit, outcome, [])
+    return Ended("parked") if ended.how == "completed" else ended
 
 
 def _commit(commit: Commit, outcome: Outcome, notes: list[Note]) -> Steps:
@@ -199,6 +242,7 @@ def _fault(
             fault=user_traceback(fault),
             started_at=claim.run.started_at or started,
             finished_at=now(),
+            parked=claim.run.parked,
         )
         kept = yield commit.finish(outcome, [])
     except StoreError as error:
@@ -219,36 +263,3 @@ def _halted(halt: Halt) -> Ended:
     if halt.reason == "store":
         return Ended("again", halt.error)
     return Ended("released", halt.error)
-
-
-def drive_sync(steps: Steps) -> Ended:
-    """Runs a delivery on this thread."""
-    try:
-        waiting = next(steps)
-        while True:
-            try:
-                value = waiting.wait()
-            except BaseException as error:
-                waiting = steps.throw(error)
-            else:
-                waiting = steps.send(value)
-    except StopIteration as end:
-        ended: Ended = end.value
-        return ended
-
-
-async def drive_async(steps: Steps) -> Ended:
-    """Runs a delivery on the running loop."""
-    loop = asyncio.get_running_loop()
-    try:
-        waiting = next(steps)
-        while True:
-            try:
-                value = await waiting.future(loop)
-            except BaseException as error:
-                waiting = steps.throw(error)
-            else:
-                waiting = steps.send(value)
-    except StopIteration as end:
-        ended: Ended = end.value
-        return ended

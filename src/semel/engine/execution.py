@@ -24,13 +24,17 @@ from .derive import Values
 from .doubt import Doubt
 from .facts import Facts
 from .flow import Drain, ThreadFlow, current_flow, flow_of_context
-from .halt import Halt, Unwind
+from .halt import STRONGER, Halt, Unwind
 from .labels import scope_and_step, segment_of_label
 from .live import Live, as_task
+from .marks import Marks
 from .moment import passed
-from .needs import Journal, Keys
+from .needs import Journal, Keys, Outside
 from .outcomes import CANCELLED, Outcome
+from .parks import Parked, Parks
 from .replaying import Replay
+from .retry import Attempt, attempted
+from .waits import Waits
 from .writes import write_again, written
 
 #: What steps return most: asking ``isawaitable`` costs more than all the rest that is asked of a value.
@@ -48,6 +52,7 @@ class Execution:
         self,
         *,
         run: str,
+        workflow: str = "",
         body: str,
         delivery: int,
         doubtful: bool,
@@ -57,8 +62,11 @@ class Execution:
         journal: Journal,
         now: Callable[[], float],
         began_at: float,
+        parked: Parked = Parked(),  # noqa: B008 (immutable)
+        outside: Outside | None = None,
     ) -> None:
         self.run = run
+        self.workflow = workflow
         self.body = body
         self.delivery = delivery
         self.over = False
@@ -76,15 +84,20 @@ class Execution:
         self.keys = keys
         self._claimed: dict[str, object] = {}
         self.automatic = Automatic(self, records)
-        self._marked: set[Live] = set()
-        self._mark: object = None
-        self._doubt = Doubt(doubtful)
-        self.began_at = began_at
-        self.values = Values(self, keys, began_at)
+        self.marks = Marks(journal)
+        self._doubt = Doubt(self, doubtful)
+        self.began_at = max(began_at, parked.entered)
+        self.values = Values(self, keys, self.began_at, parked.entry)
+        self.parks = Parks(self, parked)
+        self.waits = Waits(self, records, outside)
+        self.called_out: set[Path] = set()  # steps that have made a call of their own
+        self.undos = 0  # of sagas that are open
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
 
-    def once(self, parent: Path, passes: tuple[object, ...], awaited: bool, label: str, *rest: Any) -> Any:
+    def once(
+        self, parent: Path, passes: tuple[object, ...], awaited: bool, label: str, *rest: Any, **options: Any
+    ) -> Any:
         """One ``once`` of the user's program, reached over ``parent`` and ``passes``."""
         scope, step = scope_and_step(label, rest)
         path = Path(parent, passes, segment_of_label(label), self)
@@ -98,6 +111,8 @@ class Execution:
             record = records.get(text)
             if record is not None:
                 return self.replay.give(text, record, step, awaited)
+        if options:
+            return attempted(self, Attempt(text, path, label, scope, step, len(rest) == 2), awaited, **options)
         live = Live(text, path, label, scope, step, len(rest) == 2)
         return self.run_awaited(live) if awaited else self.run_here(live)
 
@@ -121,10 +136,20 @@ class Execution:
         return self.replay.unreached(self._claimed)
 
     def halt(self, halt: Halt) -> Unwind:
-        """Sets the halt (the first one stays) and gives what carries it out of the body."""
-        if self.halted is None:
+        """Sets the halt and gives what carries it out of the body. The first one stays, but that a park goes wrong."""
+        if self.halted is None or (self.halted.reason in ("parked", "again") and halt.reason in STRONGER):
             self.halted = halt
+            self.parks.wake()
         return Unwind(self.halted)
+
+    @property
+    def claims(self) -> int:
+        """How many steps this delivery has come to."""
+        return len(self._claimed)
+
+    def also_claimed(self, path: Path) -> None:
+        """The step whose claim is another path is at this one, too: an attempt with its number."""
+        self._claimed[path.step()] = path
 
     def is_step(self, path: Path) -> bool:
         """Whether this is the path of a step that runs: what its lambda calls directly belongs to it (rule A7)."""
@@ -188,7 +213,7 @@ class Execution:
         """Runs a step where it stands; gives its value, or an awaitable if the step is async after all."""
         if self.facts.pending or self._doubt.cut:
             try:
-                kept = self.facts.record_past(self._doubts(live)).wait()
+                kept = self.facts.record_past(self._doubt.notes(live)).wait()
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             self.facts.settle(kept)
@@ -225,7 +250,7 @@ class Execution:
         loop = asyncio.get_running_loop()
         if self.facts.pending or self._doubt.cut:
             try:
-                kept = await self.facts.record_past(self._doubts(live)).future(loop)
+                kept = await self.facts.record_past(self._doubt.notes(live)).future(loop)
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             except asyncio.CancelledError:  # before it began: a fact all the same
@@ -246,8 +271,7 @@ class Execution:
     def _call(self, live: Live, call: Callable[[], object]) -> object:
         if points.armed:
             points.hit("step.before")
-        live.mark = self.journal.mark(live.text)
-        self._marked.add(live)
+        self.marks.mark(live)
         try:
             return call()
         except BaseException as error:
@@ -264,6 +288,7 @@ class Execution:
             self.drain.leave(live)
             raise
         if not task.done():
+            limit = None if live.limit is None else loop.call_later(live.limit, live.out_of_time, task)
             try:
                 await asyncio.shield(task)
             except asyncio.CancelledError:
@@ -273,8 +298,11 @@ class Execution:
                     raise
             except BaseException:  # noqa: S110 - the step's own failure; told apart below
                 pass
+            finally:
+                if limit is not None:
+                    limit.cancel()
         try:
-            value = task.result()
+            value = live.result_of(task)
         except BaseException as error:
             self._failed(live, error, awaited=True)
             self.drain.leave(live)
@@ -350,7 +378,7 @@ class Execution:
             raise self.halt(Halt("lease lost"))
         if points.armed:
             points.hit("step.recorded")
-        self.unmark(live)
+        self.marks.unmark(live)
         if self._doubt.cut:
             self._doubt.passed()
         passed(live.ended)
@@ -365,6 +393,11 @@ class Execution:
         live.ended = self.now()
         passed(live.ended)
         self._doubt.passed()
+        if not live.took(error):
+            self.take_failure(live, error, awaited=awaited)
+
+    def take_failure(self, live: Live, error: BaseException, *, awaited: bool) -> None:
+        """What a step raised is a fact if the body goes on past it."""
         self.facts.failed(live, error, current_flow(self.root_flow), awaited=awaited)
 
     def _cancelled(self, live: Live) -> None:
@@ -375,29 +408,8 @@ class Execution:
             self._doubt.passed()
             self.facts.cancelled(live, current_flow(self.root_flow))
 
-    def unmark(self, live: Live) -> None:
-        self._marked.discard(live)
-        self.journal.unmark(live.mark)
-
-    def open(self) -> None:
-        """Before the body starts: from now on the death of this process counts against the run (rule R11)."""
-        self._mark = self.journal.mark("")
-
-    def close(self) -> None:
-        """After the body's commit: steps that failed, and have no record, are in flight no longer."""
-        for live in tuple(self._marked):
-            self.unmark(live)
-        self.journal.unmark(self._mark)
-
     def note(self, path: str, kind: NoteKind, text: str) -> Note:
         return Note(run=self.run, path=path, kind=kind, text=text, at=self.now())
-
-    def _doubts(self, live: Live) -> list[Note]:
-        """Rule O8: durable before a step runs that an earlier delivery may have run, whatever then becomes of it."""
-        if not self._doubt.here():
-            return []
-        text = "an earlier attempt was cut off and may have made this call already, without a record of it"
-        return [self.note(live.text, "possibly doubled", text)]
 
 
 begins_step(Execution._call.__code__)

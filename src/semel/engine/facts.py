@@ -101,6 +101,12 @@ class Facts:
         if refused is not None:
             raise self._execution.halt(Halt("fault", refused))
 
+    def forgo(self, error: BaseException) -> None:
+        """These failures have ended something that will be done anew: they are no facts (rules R4, W7)."""
+        ended = set(map(id, _parts(error)))
+        with self._lock:
+            self.pending = [failure for failure in self.pending if not failure.ended(ended)]
+
     def retracted_by(self, fault: BaseException) -> list[str]:
         """The paths of failures that were recorded for another flow and have ended the body after all.
 

@@ -82,6 +82,10 @@ class Drain:
     def idle(self) -> bool:
         return not self._steps
 
+    def steps(self) -> list[object]:
+        """What is in flight at this moment."""
+        return list(self._steps)
+
     def wait(self) -> None:
         """Blocks until nothing is in flight."""
         done = threading.Event()

@@ -24,7 +24,20 @@ class Live:
     """A step that runs now."""
 
     __slots__ = (
-        *("cancelled", "ended", "label", "mark", "outcome", "path", "scope", "scoped", "started", "step", "text"),
+        *(
+            "cancelled",
+            "ended",
+            "label",
+            "limit",
+            "mark",
+            "outcome",
+            "path",
+            "scope",
+            "scoped",
+            "started",
+            "step",
+            "text",
+        ),
     )
 
     def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
@@ -39,6 +52,7 @@ class Live:
         self.cancelled = 0.0  # when the body was, while it awaited the step
         self.outcome: Outcome | None = None
         self.mark: object = None
+        self.limit: float | None = None  # seconds that an async step has, if its time is limited
 
     def call(self, execution: Execution) -> Callable[[], object]:
         """What is called for the step: compiled code, and given its idempotency key if it takes one."""
@@ -56,6 +70,18 @@ class Live:
         """Takes what the step returned as its outcome; whether that is a fact at once."""
         self.outcome = outcome_of_value(codec, value)
         return True
+
+    def out_of_time(self, task: asyncio.Future[object]) -> None:
+        """The time of an async step is over."""
+        task.cancel()
+
+    def result_of(self, task: asyncio.Future[object]) -> object:
+        """What the task of an async step gave; raises what it raised."""
+        return task.result()
+
+    def took(self, error: BaseException) -> bool:
+        """Whether the step itself sees to what it raised; else that is a fact where the body goes on past it."""
+        return False
 
     def failed(self, codec: Codec, error: BaseException) -> Outcome:
         """The outcome of the step where it raised ``error``."""

@@ -76,6 +76,6 @@ def _stuck(origin: Origin, count: int) -> str:
         f"in a body the time is that of the latest step, so that a later attempt reads the same. A loop that waits for "
         f"it never ends:\n    {text}\nTo limit how long a loop works, read time.monotonic(), which is the real one:\n"
         f"    deadline = time.monotonic() + 60\n    while time.monotonic() < deadline:\n"
-        f"To wait, make the wait a step, after which the time is later:\n"
-        f'    once("wait", lambda: time.sleep(60))'
+        f"To wait, use semel's sleep, after which the time is later:\n"
+        f"    sleep(timedelta(seconds=60))    # from semel import sleep"
     )

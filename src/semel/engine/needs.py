@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-from semel.store.interface import Note, Record, Ticket
+from semel.store.interface import Event, NewRun, Note, Record, Run, Ticket
 
 
 class Journal(Protocol):
@@ -45,3 +46,23 @@ class Keys(Protocol):
         ...
 
     def of_scope(self, label: str, scope: object) -> str: ...
+
+
+class Outside(Protocol):
+    """What comes to a run from elsewhere: its events, and the runs that it has started."""
+
+    def events(self) -> list[Event]:
+        """The events of the run that no commit has used up, in order."""
+        ...
+
+    def children(self) -> Mapping[str, Run]:
+        """The child runs by uid, as they are at this moment."""
+        ...
+
+    def child(self, path: str, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
+        """The child run of this path: the same at each attempt. Raises where it cannot be one."""
+        ...
+
+    def failure(self, child: Run) -> BaseException:
+        """What a child that has not completed ended with."""
+        ...

@@ -19,10 +19,10 @@ import msgspec
 
 T = TypeVar("T")
 
-Status = Literal["pending", "running", "completed", "faulted", "cancelled"]
+Status = Literal["pending", "running", "parked", "completed", "faulted", "cancelled"]
 ENDED: frozenset[str] = frozenset({"completed", "faulted", "cancelled"})
 
-RecordKind = Literal["result", "failure", "unrecordable"]
+RecordKind = Literal["result", "failure", "unrecordable", "event", "timeout"]
 NoteKind = Literal[
     "possibly doubled",
     "unreached",
@@ -31,6 +31,9 @@ NoteKind = Literal[
     "recorded by hand",
     "redelivered",
     "request differs",
+    "undo failed",
+    "cancelled",
+    "event dropped",
 ]
 
 
@@ -57,6 +60,9 @@ class NewRun:
     seed: bytes = field(repr=False)
     format: int
     created_at: float
+    parent: str | None = None
+    depth: int = 0
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,24 @@ class Run:
     result: bytes | None
     error: bytes | None
     fault: str | None
+    parked: str = "{}"
+    poked: int = 0
+    parent: str | None = None
+    depth: int = 0
+    ending: Literal["cancelled", "timed out"] | None = None
+    deadline: float | None = None
+    transactional: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event sent to a run, not yet used up by a commit of it. ``seq`` orders the events of a run."""
+
+    seq: int
+    run: str
+    name: str
+    payload: bytes
+    at: float
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -145,6 +169,15 @@ class Outcome:
     fault: str | None
     started_at: float
     finished_at: float
+    args: bytes | None = None
+    parked: str = "{}"
+    due: float | None = None
+    children: tuple[NewRun, ...] = ()
+    awaited: tuple[str, ...] = ()
+    need: int = 0
+    taken: tuple[int, ...] = ()
+    undos: int = 0
+    forget: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +228,11 @@ class Store(Protocol):
 
     # runs, from outside
 
-    def start(self, run: NewRun) -> Ticket[tuple[Run, bool]]:
-        """Inserts the run, or finds the one of that id; the flag says whether it is new. Raises RunPurged."""
+    def start(self, run: NewRun, records: Sequence[Record] = ()) -> Ticket[tuple[Run, bool]]:
+        """Inserts the run, or finds the one of that id; the flag says whether it is new. Raises RunPurged.
+
+        ``records`` are those of the run's that it begins with.
+        """
         ...
 
     def get(self, id: str) -> Run | None:
@@ -211,8 +247,11 @@ class Store(Protocol):
         """The number of runs by status."""
         ...
 
-    def records(self, run: str, body: str | None = None) -> builtins.list[Record]:
-        """The records of a run, in the order they were made; of one execution if ``body`` is given."""
+    def records(self, run: str, body: str | None = None, *, transactional: bool = True) -> builtins.list[Record]:
+        """The records of a run, in the order they were made; of one execution if ``body`` is given.
+
+        ``transactional`` False leaves those of transactional steps out, where it is known that there are none.
+        """
         ...
 
     def notes(self, run: str) -> builtins.list[Note]:
@@ -229,6 +268,40 @@ class Store(Protocol):
 
     def record(self, record: Record, note: Note) -> Ticket[bool]:
         """States a step's outcome (replacing one) and notes it; False if a live owner holds the run."""
+        ...
+
+    def children(self, run: str) -> builtins.list[Run]:
+        """The runs that this one has started, in order."""
+        ...
+
+    def events(self, run: str) -> builtins.list[Event]:
+        """The events that no commit of the run has used up, in order."""
+        ...
+
+    def send(self, run: str, name: str, payload: bytes, now: float) -> Ticket[bool]:
+        """Appends an event, and wakes the run if it is parked; False if it has ended, or is to end."""
+        ...
+
+    def cancel(self, run: str, now: float, ending: str = "cancelled") -> Ticket[bool]:
+        """Ends a run and all below it: parked ones without open undos at once, others when a worker sees ``ending``.
+
+        False if the run has ended. A body that runs commits no more.
+        """
+        ...
+
+    def ending(self, runs: Sequence[str]) -> builtins.list[str]:
+        """Those of these runs that are to be ended."""
+        ...
+
+    def next_due(self) -> float | None:
+        """When the first clock is due."""
+        ...
+
+    def wake_due(self, now: float, limit: int) -> Ticket[int]:
+        """Makes parked runs claimable whose clock is due, the earliest first, and ends those out of time.
+
+        The number of clocks that it saw to; call again while it is ``limit``.
+        """
         ...
 
     def purge(self, *, ended_before: float, limit: int) -> Ticket[int]:
@@ -311,4 +384,8 @@ class Store(Protocol):
         The caller commits it, so that the app's rows and the run's state are one commit, and then calls ``release``.
         False (and nothing written) if the claim was lost: the caller rolls back.
         """
+        ...
+
+    def step_in(self, connection: Any, claim: Claim, record: Record) -> bool:
+        """Writes the record of a transactional step in the same way. False if the claim was lost."""
         ...

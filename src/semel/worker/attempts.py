@@ -9,7 +9,7 @@ from semel.engine.drive import Ended, Steps
 from semel.engine.execution import Execution
 from semel.engine.frames import told_briefly, user_traceback
 from semel.errors import SemelError, StoreError, WorkerKilled
-from semel.store.interface import Claim, Outcome
+from semel.store.interface import Claim, Outcome, Status
 from semel.workflow.function import FunctionWorkflow
 
 from .delivery import DEADLY, prepare
@@ -39,6 +39,9 @@ class Attempts:
         """The next delivery; None if the run cannot be delivered, and was faulted."""
         claim = self._claim
         try:
+            if claim.run.ending is not None:
+                self._end(claim.run.ending)
+                return None
             if claim.takeover and claim.delivery > DEADLY:
                 raise WorkerKilled(self._killed())
             return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered(), self._doubtful)
@@ -73,6 +76,8 @@ class Attempts:
             self.release()
         elif ended.how == "completed":
             log.info("run %s of %s completed", self._claim.run.id, self._workflow.name)
+        elif ended.how == "parked":
+            log.debug("run %s of %s waits", self._claim.run.id, self._workflow.name)
         elif ended.how == "faulted":
             log.error("run %s of %s faulted: %s", self._claim.run.id, self._workflow.name, told_briefly(ended.error))
         return None
@@ -106,6 +111,15 @@ class Attempts:
         )
         self._app.store.finish(claim, outcome).wait()
         log.error("run %s of %s faulted: %s", claim.run.id, self._workflow.name, error)
+
+    def _end(self, ending: str) -> None:
+        """Ends a run that was cancelled, or is out of time."""
+        run = self._claim.run
+        now = self._app.now()
+        status: Status = "cancelled" if ending == "cancelled" else "faulted"
+        outcome = Outcome(status, run.visits, None, None, None, run.started_at or now, now)
+        self._app.store.finish(self._claim, outcome).wait()
+        log.info("run %s of %s: %s", run.id, self._workflow.name, ending)
 
     def _killed(self) -> str:
         records = self._app.store.records(self._claim.run.uid)

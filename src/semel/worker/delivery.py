@@ -10,10 +10,12 @@ from semel.engine.derive import derived
 from semel.engine.drive import Steps, deliver
 from semel.engine.execution import Execution
 from semel.engine.keys import request_digest, run_key, scoped_key
+from semel.engine.parks import Parked, parked_executions
 from semel.store.interface import Claim, Note, Record, Store, Ticket
 from semel.workflow.function import FunctionWorkflow
 
 from .lease import Lease
+from .outside import RunOutside
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -83,12 +85,17 @@ def prepare(
         RecordUnreadable: the arguments no longer fit the program's types.
     """
     run = claim.run
-    visit = run.visits.get(BODY, 0) + 1
+    parked = parked_executions(run.parked)
+    visit = run.visits.get(BODY, 0)
+    if f"{BODY}@{visit}" not in parked:
+        visit += 1
     args, kwargs = arguments(app, claim)
     body = Body(workflow.function, workflow.name, BODY, visit, args, kwargs)
-    records = {record.path: record for record in app.store.records(run.uid, body.execution_name)}
+    recorded = app.store.records(run.uid, body.execution_name, transactional=run.transactional > 0)
+    records = {record.path: record for record in recorded}
     execution = Execution(
         run=run.uid,
+        workflow=workflow.name,
         body=body.execution_name,
         delivery=claim.delivery,
         doubtful=doubtful,
@@ -98,6 +105,8 @@ def prepare(
         journal=RunJournal(app.store, claim, lease),
         now=app.now,
         began_at=claim.began_at,
+        parked=parked.get(body.execution_name, Parked()),
+        outside=RunOutside(app, claim),
     )
     commit = BodyCommit(app.store, claim, app.engines)
     execution.transaction = commit

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 from semel.compiler import preload
 from semel.engine import points
-from semel.engine.drive import drive_async, drive_sync
 from semel.engine.execution import Execution
 from semel.engine.halt import Halt
+from semel.engine.waiting import on_loop, on_thread
 from semel.errors import StoreError
 from semel.store.interface import Claim
 
@@ -37,6 +37,7 @@ log = logging.getLogger("semel")
 
 _LOOK = 0.05  # seconds between two looks for what other processes have started
 _TAKE_OVER = 0.5  # seconds between two looks for runs of dead workers
+_BATCH = 256  # runs whose clocks are due that are woken at once
 _DRAIN = 5.0  # seconds that a stopping worker gives its bodies to end, and then to unwind
 
 
@@ -75,6 +76,7 @@ class Worker:
         self._idle = threading.Condition(self._lock)
         self._more = {False: False, True: False}  # whether there was more to claim than there was room for
         self._busy = {False: 0, True: 0}
+        self._due: float | None = None  # when the next clock is
         self._executions: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._suspects: Suspects[tuple[Attempts, Claim, bool]] = Suspects()
@@ -146,14 +148,16 @@ class Worker:
         seen: object = None
         looked = 0.0
         while not self._stopping.is_set():
-            self._wake.wait(_LOOK)
+            self._wake.wait(self._pause())
             woken = self._wake.is_set()
             self._wake.clear()
             try:
                 self._drive_next_suspect()
                 changed = self._app.store.changed()
                 due = time.monotonic() - looked > _TAKE_OVER
-                if woken or changed != seen or due or any(self._more.values()):
+                if changed != seen:
+                    self._end_cancelled()
+                if self._wake_due() or woken or changed != seen or due or any(self._more.values()):
                     seen = changed
                     looked = time.monotonic()
                     self._claim_all()
@@ -163,6 +167,25 @@ class Worker:
             except Exception:
                 log.exception("claiming failed")
                 self._stopping.wait(_TAKE_OVER)
+
+    def _pause(self) -> float:
+        """Seconds until the next look, which is no later than the next clock."""
+        due = self._due
+        return _LOOK if due is None else min(_LOOK, max(due - self._app.now(), 0.0))
+
+    def _wake_due(self) -> int:
+        """Makes runs claimable whose clock is due: so many that what is fresh does not wait long behind them."""
+        self._due = self._app.store.next_due()
+        now = self._app.now()
+        if self._due is None or self._due > now or any(self._more.values()):
+            return 0
+        return self._app.store.wake_due(now, _BATCH).wait()
+
+    def _end_cancelled(self) -> None:
+        """Halts what runs here and was cancelled, or is out of time: it is claimed again, to be ended."""
+        running = {execution.run: execution for execution in tuple(self._executions)}
+        for uid in self._app.store.ending(list(running)) if running else ():
+            running[uid].halt(Halt("cancelled"))
 
     def _claim_all(self) -> None:
         """Claims as long as there is something to claim and room for it."""
@@ -228,7 +251,7 @@ class Worker:
                         return
                     execution, steps = delivery
                     with self._tracked(execution):
-                        ended = drive_sync(steps)
+                        ended = on_thread(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
                     pause = attempts.failed(error)
@@ -250,7 +273,7 @@ class Worker:
                         return
                     execution, steps = delivery
                     with self._tracked(execution):
-                        ended = await drive_async(steps)
+                        ended = await on_loop(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
                     pause = attempts.failed(error)
@@ -260,12 +283,12 @@ class Worker:
     @contextmanager
     def _tracked(self, execution: Execution) -> Iterator[None]:
         self._executions.add(execution)
-        execution.open()
+        execution.marks.open()
         try:
             yield
         finally:
             self._executions.discard(execution)
-            execution.close()
+            execution.marks.close()
 
     def _end(self, claim: Claim, is_async: bool) -> None:
         with self._lock:
@@ -276,7 +299,7 @@ class Worker:
             hungry = self._more[is_async] and self._busy[is_async] <= self._limits[is_async] * 3 // 4
         self._app.signals.ended(claim.run.uid)
         self._drive_next_suspect(claim)
-        if hungry:
+        if hungry or claim.run.parent is not None:  # its parent may wait for it
             self._wake.set()
 
     # --------------------------------------------------------------------------------------------------------- stopping

@@ -6,8 +6,10 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from semel.codec import Codec, NotEncodable
 from semel.errors import RegistrationError
 
 
@@ -21,6 +23,7 @@ class FunctionWorkflow:
     is_async: bool
     strict: bool
     redeliver: int
+    timeout: timedelta | None = None
 
     @property
     def place(self) -> str:
@@ -42,8 +45,34 @@ class FunctionWorkflow:
             ) from None
         return bound.args, bound.kwargs
 
+    def encoded(self, codec: Codec, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
+        """The arguments as they are stored.
 
-def function_workflow(function: Any, *, name: str | None, strict: bool, redeliver: int) -> FunctionWorkflow:
+        Raises:
+            TypeError: the function cannot be called like that, or an argument cannot be recorded.
+        """
+        bound = self.bind(args, kwargs)
+        try:
+            return codec.encode(bound)
+        except NotEncodable as error:
+            raise TypeError(
+                f"an argument of {self.name} cannot be recorded: {self._told(codec, *bound, error)}. Pass something "
+                f"that can be: a str, a dict, a dataclass, …"
+            ) from None
+
+    def _told(self, codec: Codec, args: tuple[Any, ...], kwargs: dict[str, Any], found: NotEncodable) -> NotEncodable:
+        """Names the argument that cannot be recorded."""
+        for name, value in self.signature.bind(*args, **kwargs).arguments.items():
+            try:
+                codec.encode(value, name)
+            except NotEncodable as error:
+                return error
+        return found
+
+
+def function_workflow(
+    function: Any, *, name: str | None, strict: bool, redeliver: int, timeout: timedelta | None
+) -> FunctionWorkflow:
     """Checks what is registered.
 
     Raises:
@@ -65,11 +94,13 @@ def function_workflow(function: Any, *, name: str | None, strict: bool, redelive
         )
     if redeliver < 0:
         raise RegistrationError(f"redeliver={redeliver} of the workflow {where} must be 0 or more")
+    if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
+        raise RegistrationError(f"timeout={timeout!r} of the workflow {where} must be a timedelta above nothing")
     chosen = name if name is not None else function.__qualname__.replace("<locals>.", "")
     if not chosen or any(char in chosen for char in "/#@[]~!%"):
         raise RegistrationError(f"the workflow name {chosen!r} of {where} may not be empty or hold / # @ [ ] ~ ! %")
     return FunctionWorkflow(
-        chosen, function, inspect.signature(function), inspect.iscoroutinefunction(function), strict, redeliver
+        chosen, function, inspect.signature(function), inspect.iscoroutinefunction(function), strict, redeliver, timeout
     )
 
 

@@ -8,24 +8,40 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Any, LiteralString, TypeVar, overload
 
 from semel.compiler import Path, current, explain_uncompiled, intrinsic
 from semel.engine.keys import Scope, scoped_key
 from semel.engine.labels import scope_and_step, segment_of_label, wants_key
+from semel.engine.retry import check_policy
 from semel.errors import ConfigurationError, NotCompiled
+
+from .backoff import Backoff
 
 T = TypeVar("T")
 
 
 @overload
-def once(label: LiteralString, step: Callable[[], T], /) -> T: ...
+def once(
+    label: LiteralString, step: Callable[[], T], /, *, retry: Backoff | None = None, timeout: timedelta | None = None
+) -> T: ...
 @overload
-def once(label: LiteralString, step: Callable[[str], T], /) -> T: ...
+def once(
+    label: LiteralString, step: Callable[[str], T], /, *, retry: Backoff | None = None, timeout: timedelta | None = None
+) -> T: ...
 @overload
-def once(label: LiteralString, scope: Scope, step: Callable[[str], T], /) -> T: ...
-def once(label: str, *rest: Any) -> Any:
+def once(
+    label: LiteralString,
+    scope: Scope,
+    step: Callable[[str], T],
+    /,
+    *,
+    retry: Backoff | None = None,
+    timeout: timedelta | None = None,
+) -> T: ...
+def once(label: str, *rest: Any, retry: Backoff | None = None, timeout: timedelta | None = None) -> Any:
     """Runs a step once in this execution of the body: its result is recorded durably, and then returned.
 
     Every later attempt of the execution gets the recorded outcome and does not run the step. The result type is the
@@ -41,13 +57,21 @@ def once(label: str, *rest: Any) -> Any:
         scope: what the work is identified by beyond this run (a str, int, UUID or a tuple of these). Any run that
             reaches this label for this scope presents the same key; each run still runs the step once.
         step: a function or lambda without arguments, or with one: the idempotency key (40 hex digits).
+        retry: what to do when the step raises: ``Backoff.exponential(timedelta(seconds=2)).max_attempts(4)``. The run
+            waits durably, and the body runs again from its top; the last failure is raised. A ``Decision`` is not
+            retried. Outside of a run the step is called once.
+        timeout: how long the step may take from its first start, all attempts and their waits included. An async step
+        is
+            cancelled then; a sync one cannot be, and its result counts, but no attempt starts after it.
 
     Raises:
         InvalidLabel, InvalidScope, TypeError: the call itself is wrong; the step has not run.
         PathClaimedTwice: another step of this execution has the same path (rule O19); the step has not run.
         NotCompiled: reached in a run through a function that has no path (rule O19); the step has not run.
         ResultNotRecordable: the step ran, and its result cannot be recorded (rule O23).
+        StepTimedOut: the time was over (a TimeoutError).
     """
+    check_policy(label, retry, timeout)
     path = current.get()
     if path is not None:
         error = NotCompiled(

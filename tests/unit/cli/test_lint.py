@@ -37,7 +37,7 @@ def test_a_finding_is_shown_with_its_place_its_line_and_the_corrected_code(proje
     result = project.run("lint", str(file))
     assert result.exit_code == 1
     assert f"{file}:16:5: {RULE} (E)" in result.output
-    assert 'once("wait", lambda: time.sleep(1))' in result.output
+    assert "sleep(timedelta(seconds=1))" in result.output
     assert f"semel explain {RULE}" in result.output
     assert result.output.rstrip().endswith(f"1 finding in 1 file of {file}")
 

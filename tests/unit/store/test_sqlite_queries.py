@@ -12,7 +12,15 @@ from semel.store.sqlite.queries import JOURNAL, MAIN
 
 ALL = [("main", name) for name in MAIN] + [("journal", name) for name in JOURNAL]
 #: What reads a whole table or index: an operator's count, what has a row per live process or claim, one new row.
-WALKS = {"counts": "semel_runs", "owners": "semel_owners", "live_claims": "c", "used": ".*", "note_in_flight": "new"}
+#: And the tree of a run's children, which is found by an index.
+WALKS = {
+    "counts": "semel_runs",
+    "owners": "semel_owners",
+    "live_claims": "c",
+    "used": ".*",
+    "note_in_flight": "new",
+    "tree": "t",
+}
 
 
 @pytest.mark.parametrize(("kind", "name"), ALL)

@@ -6,8 +6,9 @@ so that the dead owner, should it only have been asleep, can no longer commit th
 with it the epoch that fences records. Neither file's lock is held while the other's is waited for.
 
 Finding pending runs never scans what others hold: each workflow has a mark, below which every pending run was claimed
-when last looked at. A claim given back, a dead owner, a run made pending again or a purge (whose ``seq`` may be used
-again) count up ``rewinds`` in its file, and the marks start anew.
+when last looked at. A run that wakes takes a turn above all marks. A claim given back, a dead owner, a run delivered
+again by an operator or a purge (whose ``seq`` may be used again) count up ``rewinds`` in its file, and the marks start
+anew.
 """
 
 from __future__ import annotations
@@ -145,14 +146,14 @@ class Claims:
             while missing > 0:
                 page = max(missing, 64)
                 rows = self._session.main_readers.all(MAIN["candidates"], (workflow, seen[workflow], page))
-                candidates = [(cast(int, seq), cast(str, uid)) for seq, uid in rows]
+                candidates = [(cast(int, turn), cast(str, uid)) for turn, uid in rows]
                 claimed = self._claims_on(connection, [uid for _, uid in candidates])
-                for seq, uid in candidates:
-                    seen[workflow] = seq
+                for turn, uid in candidates:
+                    seen[workflow] = turn
                     epoch, live = claimed.get(uid, (0, False))
                     if live:
                         continue
-                    free.append((seq, workflow, uid))
+                    free.append((turn, workflow, uid))
                     if epoch:
                         orphans[uid] = epoch
                     missing -= 1
@@ -161,8 +162,8 @@ class Claims:
                 if len(rows) < page:
                     break
         free.sort()
-        for seq, workflow, _ in reversed(free[limit:]):  # found, but left for the next time
-            seen[workflow] = seq - 1
+        for turn, workflow, _ in reversed(free[limit:]):  # found, but left for the next time
+            seen[workflow] = turn - 1
         uids = [uid for _, _, uid in free[:limit]]
         return _Found(uids, {uid: orphans[uid] for uid in uids if uid in orphans}, seen, rewinds)
 

@@ -40,8 +40,8 @@ def purge(session: Session, ended_before: float, limit: int) -> Generator[Operat
                 connection.execute(JOURNAL[query], which)
 
         def in_main(connection: sqlite3.Connection, which: tuple[str] = which) -> None:
-            connection.execute(MAIN["purge_runs"], which)
-            connection.execute(MAIN["purge_notes"], which)
+            for query in ("purge_runs", "purge_notes", "purge_due", "purge_events", "purge_steps"):
+                connection.execute(MAIN[query], which)
             connection.execute(MAIN["rewind"])
 
         yield session.in_journal(in_journal)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from semel.store.interface import Claim, Note, Outcome, Record, Run
+from semel.store.interface import Claim, NewRun, Note, Outcome, Record, Run
 
 Row = tuple[Any, ...]
 
@@ -33,10 +33,11 @@ def run_of(row: Row) -> Run:
         result,
         error,
         fault,
-    ) = row[:15]
+        *rest,
+    ) = row[:22]
     return Run(
         uid, id_, workflow, status, args, seed, format_, version, _visits.decode(visits), created, started, finished,
-        result, error, fault,
+        result, error, fault, *rest,
     )  # fmt: skip
 
 
@@ -68,9 +69,21 @@ def note_rows(notes: Sequence[Note]) -> list[Row]:
 def outcome_row(claim: Claim, outcome: Outcome) -> Row:
     """The parameters of the query ``finish``."""
     return (
-        outcome.status, msgspec.json.encode(outcome.visits).decode(), outcome.result, outcome.error, outcome.fault,
-        outcome.started_at, outcome.finished_at, claim.run.uid, claim.run.version,
+        outcome.status, visits_text(outcome), outcome.result, outcome.error, outcome.fault,
+        outcome.started_at, outcome.finished_at, outcome.parked, claim.run.uid, claim.run.version,
     )  # fmt: skip
+
+
+def new_row(run: NewRun) -> Row:
+    """The parameters of the query ``start``."""
+    return (
+        run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at, run.parent, run.depth,
+        run.deadline, run.id,
+    )  # fmt: skip
+
+
+def visits_text(outcome: Outcome) -> str:
+    return msgspec.json.encode(outcome.visits).decode()
 
 
 def outcome_weight(outcome: Outcome) -> int:

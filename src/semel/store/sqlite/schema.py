@@ -164,7 +164,7 @@ def _build(main: Path, journal: Path, deadline: float) -> tuple[str, ...]:
                 _check_pair(main, ours, journal, theirs)
                 pair = theirs.pair or secrets.token_hex(16)
                 applied = _apply(second, "journal", theirs.version, {"pair": pair, "rewinds": 0})
-            facts = {"pair": pair, "rewinds": 0, "namespace": secrets.token_bytes(32)}
+            facts = {"pair": pair, "rewinds": 0, "woken": 0, "namespace": secrets.token_bytes(32)}
             return _apply(first, "main", ours.version, facts) + applied
 
 

@@ -12,20 +12,21 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from semel.errors import RunPurged, StoreError
-from semel.store.interface import Claim, NewRun, Note, Outcome, Record, Run, RunFilter
+from semel.store.interface import ENDED, Claim, Event, NewRun, Note, Outcome, Record, Run, RunFilter
 
-from . import faults, forks, schema
+from . import faults, finishing, forks, schema, waking
 from .append import Append
 from .claims import Claims
 from .connect import journal_path, main_path
 from .listing import list_runs
 from .purge import purge
 from .queries import JOURNAL, MAIN
-from .rows import Row, listed, note_row, note_rows, outcome_row, outcome_weight, record_of, record_row, run_of, running
+from .rows import listed, note_row, note_rows, outcome_weight, record_of, record_row, run_of, running
 from .session import Session
 from .ticket import Operation, Refusal, Steps
 
@@ -143,19 +144,35 @@ class Sqlite:
 
     # ------------------------------------------------------------------------------------------- runs, from outside
 
-    def start(self, run: NewRun) -> Operation[tuple[Run, bool]]:
+    def start(self, run: NewRun, records: Sequence[Record] = ()) -> Operation[tuple[Run, bool]] | Steps[Any]:
         session = self._open()
-        row = (run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at, run.id)
+        if records:
+            return Steps(self._start_with(session, run, records))
+        return self._submit(self._start(session, run))
 
+    def _start_with(
+        self, session: Session, run: NewRun, records: Sequence[Record]
+    ) -> Generator[Operation[Any], Any, tuple[Run, bool]]:
+        rows = [record_row(record) for record in records]
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(JOURNAL["know"], (run.uid,))
+            connection.executemany(JOURNAL["state"], rows)
+
+        yield session.in_journal(work, sum(len(record.data) for record in records))
+        started: tuple[Run, bool] = yield self._start(session, run)
+        return started
+
+    def _start(self, session: Session, run: NewRun) -> Operation[tuple[Run, bool]]:
         def work(connection: sqlite3.Connection) -> tuple[Run, bool] | Refusal:
-            new = connection.execute(MAIN["start"], row).rowcount == 1
+            new = finishing.start(connection, run)
             rows = connection.execute(MAIN["by_id"], (run.id,)).fetchall()
             if not rows:
                 return Refusal(RunPurged(f"the run {run.id!r} has ended and was purged; start another under a new id"))
             found = run_of(rows[0])
             return (found if new else self._as_read(session, found)), new
 
-        return self._submit(session.in_main(work, len(run.args)))
+        return session.in_main(work, len(run.args))
 
     def get(self, id: str) -> Run | None:
         session = self._open()
@@ -175,13 +192,44 @@ class Sqlite:
             counts["pending"] = max(counts.get("pending", 0) - running_now, 0)
         return {status: number for status, number in counts.items() if number}
 
-    def records(self, run: str, body: str | None = None) -> builtins.list[Record]:
-        readers = self._open().journal_readers
+    def records(self, run: str, body: str | None = None, *, transactional: bool = True) -> builtins.list[Record]:
+        session = self._open()
+        readers = session.journal_readers
         if body is None:
             rows = readers.all(JOURNAL["records"], (run,))
         else:
             rows = readers.all(JOURNAL["records_of_body"], (run, body))
-        return [record_of(row) for row in rows]
+        found = [record_of(row) for row in rows]
+        if transactional:
+            steps = session.main_readers.all(MAIN["steps"], (run, body, body))
+            if steps:
+                found = sorted([*found, *map(record_of, steps)], key=lambda record: record.finished_at)
+        return found
+
+    def children(self, run: str) -> builtins.list[Run]:
+        return [run_of(row) for row in self._open().main_readers.all(MAIN["children"], (run,))]
+
+    def events(self, run: str) -> builtins.list[Event]:
+        return [Event(*cast(Any, row)) for row in self._open().main_readers.all(MAIN["events"], (run,))]
+
+    def send(self, run: str, name: str, payload: bytes, now: float) -> Operation[bool]:
+        session = self._open()
+        work = partial(waking.send, run=run, name=name, payload=payload, now=now)
+        return self._submit(session.in_main(work, len(payload)))
+
+    def cancel(self, run: str, now: float, ending: str = "cancelled") -> Operation[bool]:
+        return self._submit(self._open().in_main(partial(waking.cancel, run=run, now=now, ending=ending)))
+
+    def ending(self, runs: Sequence[str]) -> builtins.list[str]:
+        held = set(runs)
+        return [uid for (uid,) in self._open().main_readers.all(MAIN["ending"]) if uid in held]
+
+    def next_due(self) -> float | None:
+        row = self._open().main_readers.one(MAIN["next_due"])
+        return None if row is None else cast("float | None", row[0])
+
+    def wake_due(self, now: float, limit: int) -> Operation[int]:
+        return self._submit(self._open().in_main(partial(waking.wake_due, now=now, limit=limit)))
 
     def notes(self, run: str) -> builtins.list[Note]:
         session = self._open()
@@ -190,29 +238,7 @@ class Sqlite:
 
     def redeliver(self, run: str, now: float) -> Steps[bool]:
         session = self._open()
-
-        def steps() -> Generator[Operation[Any], Any, bool]:
-            def clear(connection: sqlite3.Connection) -> bool:
-                status = session.main_readers.one(MAIN["status_of"], (run,))
-                if status is None or status[0] != "faulted":
-                    return False
-                connection.execute(JOURNAL["end_claims_on"], (run,))  # one that its finish left behind
-                return True
-
-            def revive(connection: sqlite3.Connection) -> bool:
-                if connection.execute(MAIN["redeliver"], (run,)).rowcount != 1:
-                    return False
-                connection.execute(MAIN["rewind"])
-                connection.execute(MAIN["note"], (run, "", "redelivered", "to be delivered again", now))
-                return True
-
-            faulted: bool = yield session.in_journal(clear)
-            if not faulted:
-                return False
-            revived: bool = yield session.in_main(revive)
-            return revived
-
-        return Steps(steps())
+        return Steps(waking.redeliver(session, run, now))
 
     def forget(self, run: str, path: str, note: Note) -> Operation[bool]:
         session = self._open()
@@ -314,13 +340,17 @@ class Sqlite:
 
     def finish(self, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> Operation[bool]:
         session, claims = self._both()
-        row, rows = outcome_row(claim, outcome), note_rows(notes)
 
         def work(connection: sqlite3.Connection) -> bool:
-            return claims.holds(claim) and _finish(connection, row, rows)
+            return claims.holds(claim) and finishing.finish(connection, claim, outcome, notes)
 
         def end(connection: sqlite3.Connection) -> None:
-            connection.execute(JOURNAL["end_claim"], (claim.epoch,))
+            if outcome.status in ENDED:
+                connection.execute(JOURNAL["end_claim"], (claim.epoch,))
+            else:
+                claims.end(connection, claim)
+            if outcome.forget is not None:
+                connection.execute(JOURNAL["forget_body"], (claim.run.uid, outcome.forget))
 
         def finished(operation: Operation[bool]) -> None:
             if operation.value:  # nobody waits for this: a claim that stays on an ended run is swept up later
@@ -331,12 +361,25 @@ class Sqlite:
         return self._submit(operation)
 
     def finish_in(self, connection: Any, claim: Claim, outcome: Outcome, notes: Sequence[Note] = ()) -> bool:
+        return self._in_caller(connection, claim, lambda cursor: finishing.finish(cursor, claim, outcome, notes))
+
+    def step_in(self, connection: Any, claim: Claim, record: Record) -> bool:
+        def work(cursor: sqlite3.Cursor) -> bool:
+            if cursor.execute(MAIN["count_step"], (claim.run.uid, claim.run.version)).rowcount != 1:
+                return False
+            cursor.execute(MAIN["step"], record_row(record))
+            return True
+
+        return self._in_caller(connection, claim, work)
+
+    def _in_caller(self, connection: Any, claim: Claim, work: Callable[[sqlite3.Cursor], bool]) -> bool:
+        """Works in the transaction that the caller has open."""
         _, claims = self._both()
         if not claims.holds(claim):
             return False
         cursor = connection.cursor()
         try:
-            return _finish(cursor, outcome_row(claim, outcome), note_rows(notes))
+            return work(cursor)
         except sqlite3.Error as error:
             raise faults.translate(error, self.path) from error
         finally:
@@ -365,11 +408,3 @@ class Sqlite:
         if not session.living(connection.execute(JOURNAL["live_claim_on"], (run, self._lease_clock())).fetchall()):
             return False
         return session.main_readers.one(MAIN["status_of"], (run,)) == ("pending",)
-
-
-def _finish(target: sqlite3.Connection | sqlite3.Cursor, outcome: Row, notes: builtins.list[Row]) -> bool:
-    if target.execute(MAIN["finish"], outcome).rowcount != 1:
-        return False
-    if notes:
-        target.executemany(MAIN["note"], notes)
-    return True

@@ -30,6 +30,9 @@ SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
 -- name: forget
 DELETE FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?) AND path = ?;
 
+-- name: forget_body
+DELETE FROM semel_records WHERE run = (SELECT number FROM semel_runs WHERE uid = ?) AND body = ?;
+
 -- name: know
 INSERT INTO semel_runs (uid) VALUES (?) ON CONFLICT (uid) DO NOTHING;
 

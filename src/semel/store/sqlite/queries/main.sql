@@ -1,30 +1,30 @@
 -- The main database's queries by name. `+status` keeps the planner from walking all pending runs where uids are given.
 
 -- name: start
-INSERT INTO semel_runs (uid, id, workflow, status, args, seed, format, created_at)
-SELECT ?, ?, ?, 'pending', ?, ?, ?, ?
+INSERT INTO semel_runs (turn, uid, id, workflow, status, args, seed, format, created_at, parent, depth, deadline)
+SELECT (SELECT coalesce(max(seq), 0) + 1 FROM semel_runs) << 32, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = ?)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: by_id
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
 FROM semel_runs WHERE id = ?;
 
 -- name: pending_of
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, kills
-FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +status = 'pending' ORDER BY seq;
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +status = 'pending' ORDER BY turn;
 
 -- name: list
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
 FROM semel_runs
 WHERE {conditions}
 ORDER BY created_at DESC, seq DESC LIMIT ?;
 
 -- name: candidates
-SELECT seq, uid FROM semel_runs WHERE status = 'pending' AND workflow = ? AND seq > ? ORDER BY seq LIMIT ?;
+SELECT turn, uid FROM semel_runs WHERE status = 'pending' AND workflow = ? AND turn > ? ORDER BY turn LIMIT ?;
 
 -- name: status_of
 SELECT status FROM semel_runs WHERE uid = ?;
@@ -37,8 +37,108 @@ SELECT uid FROM semel_runs WHERE +status = 'pending' AND uid IN (SELECT value FR
 
 -- name: finish
 UPDATE semel_runs SET
-    status = ?, visits = ?, result = ?, error = ?, fault = ?, started_at = ?, finished_at = ?, version = version + 1
+    status = ?, visits = ?, result = ?, error = ?, fault = ?, started_at = ?, finished_at = ?, parked = ?,
+    version = version + 1
 WHERE uid = ? AND version = ? AND status = 'pending';
+
+-- name: park
+UPDATE semel_runs SET
+    status = CASE WHEN poked = ? THEN 'parked' ELSE 'pending' END, visits = ?, started_at = ?, parked = ?,
+    children_left = ?, undos = ?, version = version + 1, kills = 0
+WHERE uid = ? AND version = ? AND status = 'pending';
+
+-- name: next_visit
+UPDATE semel_runs SET
+    visits = ?, started_at = ?, parked = ?, args = coalesce(?, args), undos = 0, version = version + 1, kills = 0
+WHERE uid = ? AND version = ? AND status = 'pending';
+
+-- name: ended_of
+SELECT count(*) FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +finished_at IS NOT NULL;
+
+-- name: last_turn
+UPDATE semel_meta SET value = value + ? WHERE name = 'woken'
+RETURNING ((SELECT coalesce(max(seq), 0) FROM semel_runs) << 32) + value;
+
+-- name: wake
+UPDATE semel_runs SET status = 'pending', turn = ? WHERE uid = ? AND status = 'parked';
+
+-- name: turn
+UPDATE semel_runs SET turn = ? WHERE uid = ? AND status = 'pending';
+
+-- name: child_ended
+UPDATE semel_runs SET children_left = children_left - 1 WHERE uid = ? AND finished_at IS NULL
+RETURNING status = 'parked' AND children_left <= 0;
+
+-- name: set_due
+INSERT INTO semel_due (run, kind, at) VALUES (?, ?, ?) ON CONFLICT (run, kind) DO UPDATE SET at = excluded.at;
+
+-- name: clear_due
+DELETE FROM semel_due WHERE run = ? AND kind = ?;
+
+-- name: clear_all_due
+DELETE FROM semel_due WHERE run = ?;
+
+-- name: due
+SELECT run, kind FROM semel_due WHERE at <= ? ORDER BY at LIMIT ?;
+
+-- name: next_due
+SELECT min(at) FROM semel_due;
+
+-- name: send
+INSERT INTO semel_events (run, name, payload, at)
+SELECT uid, ?, ?, ? FROM semel_runs WHERE uid = ? AND finished_at IS NULL AND ending IS NULL;
+
+-- name: poke
+UPDATE semel_runs SET poked = poked + 1 WHERE uid = ? RETURNING status;
+
+-- name: events
+SELECT seq, run, name, payload, at FROM semel_events WHERE run = ? ORDER BY seq;
+
+-- name: take_event
+DELETE FROM semel_events WHERE seq = ? AND run = ?;
+
+-- name: clear_events
+DELETE FROM semel_events WHERE run = ?;
+
+-- name: tree
+WITH RECURSIVE tree (uid) AS (
+    SELECT ? UNION ALL SELECT r.uid FROM semel_runs AS r JOIN tree AS t ON r.parent = t.uid
+)
+SELECT r.uid, r.status, r.undos, r.parent, r.ending FROM tree AS t JOIN semel_runs AS r ON r.uid = t.uid
+WHERE r.finished_at IS NULL;
+
+-- name: end_parked
+UPDATE semel_runs SET
+    status = ?, finished_at = ?, ending = ?, parked = ?, version = version + 1
+WHERE uid = ? AND status = 'parked';
+
+-- name: set_ending
+UPDATE semel_runs SET ending = ?, version = version + 1, poked = poked + 1 WHERE uid = ? AND ending IS NULL;
+
+-- name: ending
+SELECT uid FROM semel_runs WHERE ending IS NOT NULL AND status = 'pending';
+
+-- name: children
+SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+FROM semel_runs WHERE parent = ? ORDER BY seq;
+
+-- name: step
+INSERT INTO semel_steps (run, body, path, kind, data, awaited, started_at, finished_at, delivery)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, body, path) DO NOTHING;
+
+-- name: count_step
+UPDATE semel_runs SET transactional = transactional + 1 WHERE uid = ? AND version = ? AND status = 'pending';
+
+-- name: steps
+SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery FROM semel_steps
+WHERE run = ? AND (? IS NULL OR body = ?) ORDER BY seq;
+
+-- name: forget_step
+DELETE FROM semel_steps WHERE run = ? AND path = ?;
+
+-- name: forget_steps_of_body
+DELETE FROM semel_steps WHERE run = ? AND body = ?;
 
 -- name: take
 UPDATE semel_runs SET
@@ -48,7 +148,7 @@ WHERE uid = ? AND status = 'pending' AND taken < ?;
 -- name: redeliver
 UPDATE semel_runs SET
     status = 'pending', result = NULL, error = NULL, fault = NULL, started_at = NULL, finished_at = NULL,
-    version = version + 1, kills = 0
+    version = version + 1, kills = 0, ending = NULL
 WHERE uid = ? AND status = 'faulted' AND NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = semel_runs.id);
 
 -- name: note
@@ -58,16 +158,28 @@ INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);
 SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
 
 -- name: ended
-SELECT uid FROM semel_runs WHERE finished_at < ? ORDER BY finished_at LIMIT ?;
+SELECT uid FROM semel_runs AS r WHERE finished_at < ?
+    AND (parent IS NULL OR NOT EXISTS (SELECT 1 FROM semel_runs AS p WHERE p.uid = r.parent AND p.finished_at IS NULL))
+    AND NOT EXISTS (SELECT 1 FROM semel_runs AS c WHERE c.parent = r.uid AND c.finished_at IS NULL)
+ORDER BY finished_at LIMIT ?;
 
 -- name: bury
 INSERT INTO semel_tombstones (id, uid)
 SELECT id, uid FROM semel_runs
-WHERE uid IN (SELECT value FROM json_each(?)) AND status <> 'pending'
+WHERE uid IN (SELECT value FROM json_each(?)) AND finished_at IS NOT NULL
 ON CONFLICT (id) DO NOTHING;
 
 -- name: purge_runs
 DELETE FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?));
+
+-- name: purge_due
+DELETE FROM semel_due WHERE run IN (SELECT value FROM json_each(?));
+
+-- name: purge_events
+DELETE FROM semel_events WHERE run IN (SELECT value FROM json_each(?));
+
+-- name: purge_steps
+DELETE FROM semel_steps WHERE run IN (SELECT value FROM json_each(?));
 
 -- name: purge_notes
 DELETE FROM semel_notes WHERE run IN (SELECT value FROM json_each(?));

@@ -27,7 +27,7 @@ CREATE TABLE semel_records (
     run         INTEGER NOT NULL,
     body        TEXT    NOT NULL,
     path        TEXT    NOT NULL,
-    kind        TEXT    NOT NULL CHECK (kind IN ('result', 'failure', 'unrecordable')),
+    kind        TEXT    NOT NULL CHECK (kind IN ('result', 'failure', 'unrecordable', 'event', 'timeout')),
     data        BLOB    NOT NULL,
     awaited     INTEGER NOT NULL CHECK (awaited IN (0, 1)),
     started_at  REAL    NOT NULL,

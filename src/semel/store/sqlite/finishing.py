@@ -1,0 +1,102 @@
+"""The commits of a body: its end, its park, its next visit; with the children that it starts and the events it used "
+"up."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from semel.store.interface import ENDED, Claim, NewRun, Note, Outcome
+
+from .queries import MAIN
+from .rows import listed, new_row, note_rows, outcome_row, visits_text
+
+Target = sqlite3.Connection | sqlite3.Cursor
+
+
+def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]) -> bool:
+    """Writes the outcome; False, and nothing written, if the run's version is no longer the claim's."""
+    run = claim.run
+    if outcome.status == "parked":
+        kept = _park(target, claim, outcome)
+    elif outcome.status == "pending":
+        row = (visits_text(outcome), outcome.started_at, outcome.parked, outcome.args, run.uid, run.version)
+        kept = target.execute(MAIN["next_visit"], row).rowcount == 1
+        if kept:
+            target.execute(MAIN["turn"], (_turns(target, 1), run.uid))
+    else:
+        kept = target.execute(MAIN["finish"], outcome_row(claim, outcome)).rowcount == 1
+    if not kept:
+        return False
+    for child in outcome.children:
+        start(target, child)
+    target.executemany(MAIN["take_event"], [(seq, run.uid) for seq in outcome.taken])
+    if outcome.forget is not None and run.transactional:
+        target.execute(MAIN["forget_steps_of_body"], (run.uid, outcome.forget))
+    if notes:
+        target.executemany(MAIN["note"], note_rows(notes))
+    if outcome.status in ENDED:
+        if run.deadline is not None or run.poked or run.parked != "{}":
+            clear(target, run.uid)
+        if run.parent is not None:
+            child_ended(target, run.parent)
+    return True
+
+
+def start(target: Target, run: NewRun) -> bool:
+    """Inserts a run; False if there is one of that id, or was."""
+    new = target.execute(MAIN["start"], new_row(run)).rowcount == 1
+    if new and run.deadline is not None:
+        target.execute(MAIN["set_due"], (run.uid, "deadline", run.deadline))
+    return new
+
+
+def wake(target: Target, runs: Sequence[str]) -> int:
+    """Makes parked runs claimable, in this order, behind all that is claimable now."""
+    if not runs:
+        return 0
+    first = _turns(target, len(runs)) - len(runs) + 1
+    woken = 0
+    for place, uid in enumerate(runs):
+        woken += target.execute(MAIN["wake"], (first + place, uid)).rowcount
+    return woken
+
+
+def child_ended(target: Target, parent: str) -> None:
+    """A child has ended: its parent wakes if it waits for no more of them."""
+    rows = target.execute(MAIN["child_ended"], (parent,)).fetchall()
+    if rows and rows[0][0]:
+        wake(target, [parent])
+
+
+def clear(target: Target, run: str) -> None:
+    """An ended run has no clocks and no events."""
+    target.execute(MAIN["clear_all_due"], (run,))
+    target.execute(MAIN["clear_events"], (run,))
+
+
+def _park(target: Target, claim: Claim, outcome: Outcome) -> bool:
+    run = claim.run
+    ended = 0
+    if outcome.need:
+        ((ended,),) = target.execute(MAIN["ended_of"], (listed(outcome.awaited),)).fetchall()
+    row = (
+        run.poked, visits_text(outcome), outcome.started_at, outcome.parked, max(outcome.need - ended, 0),
+        outcome.undos, run.uid, run.version,
+    )  # fmt: skip
+    if target.execute(MAIN["park"], row).rowcount != 1:
+        return False
+    if outcome.due is None:
+        target.execute(MAIN["clear_due"], (run.uid, "clock"))
+    else:
+        target.execute(MAIN["set_due"], (run.uid, "clock", outcome.due))
+    if outcome.need and ended >= outcome.need:
+        wake(target, [run.uid])
+    target.execute(MAIN["turn"], (_turns(target, 1), run.uid))
+    return True
+
+
+def _turns(target: Target, number: int) -> int:
+    """The last one of so many new turns."""
+    ((last,),) = target.execute(MAIN["last_turn"], (number,)).fetchall()
+    return int(last)

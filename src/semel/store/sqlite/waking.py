@@ -1,0 +1,77 @@
+"""What wakes a run, or ends one, from outside: clocks, events, cancels, and an operator who has it delivered again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Generator
+from typing import Any
+
+from .finishing import child_ended, clear, wake
+from .queries import JOURNAL, MAIN
+from .session import Session
+from .ticket import Operation
+
+
+def wake_due(connection: sqlite3.Connection, now: float, limit: int) -> int:
+    """The work of ``Store.wake_due``."""
+    rows = connection.execute(MAIN["due"], (now, limit)).fetchall()
+    wake(connection, [run for run, kind in rows if kind == "clock"])
+    for run, kind in rows:
+        connection.execute(MAIN["clear_due"], (run, kind))
+        if kind == "deadline":
+            cancel(connection, run, now, "timed out")
+    return len(rows)
+
+
+def send(connection: sqlite3.Connection, run: str, name: str, payload: bytes, now: float) -> bool:
+    """The work of ``Store.send``."""
+    if connection.execute(MAIN["send"], (name, payload, now, run)).rowcount != 1:
+        return False
+    ((status,),) = connection.execute(MAIN["poke"], (run,)).fetchall()
+    if status == "parked":
+        wake(connection, [run])
+    return True
+
+
+def cancel(connection: sqlite3.Connection, run: str, now: float, ending: str) -> bool:
+    """The work of ``Store.cancel``: the run, and all below it that have not ended."""
+    rows = connection.execute(MAIN["tree"], (run,)).fetchall()
+    if not any(uid == run for uid, *_ in rows):
+        return False
+    for uid, status, undos, parent, already in rows:
+        how = ending if uid == run else "cancelled"
+        if status == "parked" and not undos:
+            ended = "cancelled" if how == "cancelled" else "faulted"
+            connection.execute(MAIN["end_parked"], (ended, now, how, "{}", uid))
+            clear(connection, uid)
+            if parent is not None:
+                child_ended(connection, parent)
+        elif already is None:
+            connection.execute(MAIN["set_ending"], (how, uid))
+            if status == "parked":
+                wake(connection, [uid])
+    return True
+
+
+def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any], Any, bool]:
+    """The steps of ``Store.redeliver``."""
+
+    def clear(connection: sqlite3.Connection) -> bool:
+        status = session.main_readers.one(MAIN["status_of"], (run,))
+        if status is None or status[0] != "faulted":
+            return False
+        connection.execute(JOURNAL["end_claims_on"], (run,))  # one that its finish left behind
+        return True
+
+    def revive(connection: sqlite3.Connection) -> bool:
+        if connection.execute(MAIN["redeliver"], (run,)).rowcount != 1:
+            return False
+        connection.execute(MAIN["rewind"])
+        connection.execute(MAIN["note"], (run, "", "redelivered", "to be delivered again", now))
+        return True
+
+    faulted: bool = yield session.in_journal(clear)
+    if not faulted:
+        return False
+    revived: bool = yield session.in_main(revive)
+    return revived
