@@ -7,11 +7,9 @@ itself; starting checks the whole program, once, before anything runs.
 from __future__ import annotations
 
 import asyncio
-import secrets
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar, TypeVarTuple, overload
@@ -20,24 +18,24 @@ from . import config
 from .capture.install import capture
 from .codec import Codec, TypeRegistry
 from .compiler import add_package, current, intrinsic, user_packages
-from .engine.keys import FORMAT, scoped_key
+from .engine.keys import scoped_key
 from .errors import (
     ConfigurationError,
     NotAllowedHere,
     Refused,
     RegistrationError,
-    RunIdConflict,
     RunNotFound,
     WorkflowUnknown,
 )
 from .program import at_import, at_start, find_user_code
 from .run import Run
 from .signals import Signals
+from .starting import check_same_run, new_run
 from .store import open_store
 from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
 from .workflow.again import again_at
-from .workflow.function import FunctionWorkflow, equal, function_workflow, same_function
+from .workflow.function import FunctionWorkflow, function_workflow, same_function
 from .workflow.once import namespaces
 
 if TYPE_CHECKING:
@@ -207,7 +205,7 @@ class App:
             RunPurged: the run of this id has ended and was purged.
             Refused: the program cannot run safely.
         """
-        new = self._new_run(workflow, args, kwargs)
+        new = new_run(self, workflow, args, kwargs)
         return self._started(new, self.store.start(new).wait())
 
     @overload
@@ -224,60 +222,23 @@ class App:
     async def start_async(self, workflow: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Run[R]: ...
     async def start_async(self, workflow: Any, /, *args: Any, **kwargs: Any) -> Run[Any]:  # type: ignore[misc]
         """``start`` for a coroutine."""
-        new = self._new_run(workflow, args, kwargs)
+        new = new_run(self, workflow, args, kwargs)
         ticket: Ticket[tuple[Row, bool]] = self.store.start(new)
         return self._started(new, await ticket.future(asyncio.get_running_loop()))
 
-    def _new_run(self, workflow: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
-        path = current.get()
-        if path is not None and not path.execution.over and not path.in_step:
-            raise NotAllowedHere(
-                f"app.start(…) in the body of a run ({path.prefix()}) would start another run at each attempt; start a "
-                f'child, run_child("label", {getattr(workflow, "__qualname__", "workflow")}, …), or write '
-                f'once("start", lambda: app.start(…, id=…).id)'
-            )
-        return self.new_run(workflow, args, kwargs)
-
-    def new_run(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NewRun:
-        """A run of a workflow with these arguments, as it is to be stored; raises as ``start`` does."""
-        id = kwargs.pop("id", None)
-        workflow = self._workflow_of(function)
-        if id is not None and (not isinstance(id, str) or not 0 < len(id) <= _LONGEST_ID or not id.isprintable()):
-            told = repr(id) if len(repr(id)) < 100 else f"one of {len(id):,} characters"
-            raise TypeError(
-                f"the id of a run must be a printable, non-empty str of up to {_LONGEST_ID} characters, not {told}"
-            )
-        data = workflow.encoded(self.codec, args, kwargs)
-        self.check()
-        now = self.now()
-        return NewRun(
-            uid=secrets.token_hex(16),
-            id=id if id is not None else str(uuid.uuid4()),
-            workflow=workflow.name,
-            args=data,
-            seed=secrets.token_bytes(32),
-            format=FORMAT,
-            created_at=now,
-            deadline=None if workflow.timeout is None else now + workflow.timeout.total_seconds(),
-        )
-
     def _started(self, new: NewRun, answer: tuple[Row, bool]) -> Run[Any]:
         row, is_new = answer
-        if row.workflow != new.workflow:
-            raise RunIdConflict(
-                f"the run id {new.id!r} belongs to a run of {row.workflow!r} and cannot be started as "
-                f"{new.workflow!r}; choose another id"
-            )
-        if row.args != new.args and not equal(self.codec.decode(row.args), self.codec.decode(new.args)):
-            raise RunIdConflict(
-                f"the run {new.id!r} of {row.workflow} was started with other arguments; the same id is the same run, "
-                f"so choose another id for other arguments"
-            )
+        check_same_run(self.codec, new, row)
         if is_new:
             self.signals.started()
         return Run(self, row.id, row.uid)
 
-    def _workflow_of(self, function: Any) -> FunctionWorkflow:
+    def workflow_of(self, function: Any) -> FunctionWorkflow:
+        """What the function is registered as.
+
+        Raises:
+            WorkflowUnknown: it is not one of this app's workflows.
+        """
         inside = getattr(function, "__wrapped__", None)  # what compiled code passes on in its place
         for workflow in self.workflows.values():
             if workflow.function is function or workflow.function is inside:

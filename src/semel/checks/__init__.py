@@ -18,10 +18,15 @@ from . import (
     helper_called_twice,
     label_is_not_a_literal,
     label_used_twice,
+    retried_step_waits,
+    retry_without_max_attempts,
     step_in_a_bare_thread,
     step_is_a_value,
+    step_waits_and_calls_out,
     step_where_no_path_leads,
     two_functions_of_one_name,
+    undo_captures,
+    wait_without_label_twice,
 )
 from .problem import Place, Problem, as_dict, render
 
@@ -37,14 +42,23 @@ __all__ = [
     "render",
 ]
 
-_OF_A_FUNCTION = (step_is_a_value, label_is_not_a_literal, label_used_twice)
+_OF_A_FUNCTION = (
+    step_is_a_value,
+    label_is_not_a_literal,
+    label_used_twice,
+    retry_without_max_attempts,
+    undo_captures,
+)
 _OF_THE_PROGRAM = (
     cannot_parse,
     helper_called_twice,
     automatic_call_twice,
+    wait_without_label_twice,
     two_functions_of_one_name,
     step_where_no_path_leads,
     step_in_a_bare_thread,
+    retried_step_waits,
+    step_waits_and_calls_out,
 )
 
 #: The ids of all refusals; each has a page in the documentation.
@@ -91,7 +105,7 @@ def _of_functions(model: Model, functions: Iterable[Function]) -> list[Problem]:
         if function.steps
         for check in _OF_A_FUNCTION
         # A module's own code runs once, at import, and in no run: its labels name nothing.
-        if function.kind != "module" or check is step_is_a_value
+        if function.kind != "module" or check in (step_is_a_value, retry_without_max_attempts)
         for problem in check.check(model, function)
     ]
 

@@ -13,6 +13,14 @@ from .patterns import StepPattern
 from .verdict import BodyVerdict, FunctionVerdict, Verdict, verdict
 
 _MOST = 10  # paths and calls that are listed
+_WHAT = {
+    "automatic": "an automatic step",
+    "once": "a step named by once",
+    "transaction": "a step with a transaction of its own",
+    "child": "the start of a child run",
+    "saga step": "a step of a saga",
+    "wait": "a wait",
+}
 _PATH = re.compile(r"[#@]")
 
 
@@ -130,7 +138,7 @@ def _of_path(model: Model, told: Verdict, path: str) -> str:
 def _of_step(model: Model, body: BodyVerdict, step: StepPattern, path: str) -> str:
     name = step.path.partition("#")[2]
     doubt = "" if step.certain else " (as far as the source shows)"
-    what = "an automatic step" if step.kind == "automatic" else "a step named by once"
+    what = _WHAT[step.kind]
     body_place = f"the body, {_name(body.function)} ({_where(body.function.place)}); after @ stands the visit"
     rows = [(f"{body.workflow}/start@*", body_place)]
     for leg in step.way:
@@ -149,7 +157,7 @@ def _of_step(model: Model, body: BodyVerdict, step: StepPattern, path: str) -> s
         words = [_why(step.operation), _how_named(step.operation), _automatic_changes()]
     else:
         words = [
-            f'It is a step because it is written so: once("{step.label}", …).',
+            f"It is a step because it is written so: {step.written}.",
             "Renaming the label, the workflow or a function on the way changes the path; moving code does not.",
         ]
     return "\n".join([*lines, *[textwrap.fill(text, 110, break_long_words=False) for text in words]])
@@ -226,7 +234,7 @@ def _name(function: Function) -> str:
 
 def _call(text: str) -> str:
     first = text.split("\n")[0]
-    return first if first.startswith("once(") else f"{first}(…)"
+    return first if first.endswith("…)") else f"{first}(…)"
 
 
 def _where(place: Place) -> str:

@@ -19,7 +19,16 @@ def check(model: Model, function: Function) -> Iterator[Problem]:
         fix = step.corrected
         if step.step_kind == "value":
             fix = fix.replace(label.text, f'"{step.label_hint}"', 1)
-        yield Problem(RULE, "O13", _message(label), label.place, (), fix)
+        message = _message(label) if step.form != "event" or "label=" in step.text else _event(label)
+        yield Problem(RULE, "O13", message, label.place, (), fix)
+
+
+def _event(name: Expression) -> str:
+    return (
+        f"The name of the event, `{' '.join(name.text.split())}`, is made at run time, and the wait has no label, so "
+        f"that it would be named after it. A later attempt finds what it has waited for by that name, which may be "
+        f"another one then. Give the wait a label, a string literal; in a loop one is enough."
+    )
 
 
 def _message(label: Expression) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from semel.compiler.model import Function, Model, Step
+from semel.compiler.model.texts import with_label
 
 from .problem import Problem
 
@@ -12,18 +13,20 @@ RULE = "once-label-used-twice"
 
 
 def check(model: Model, function: Function) -> Iterator[Problem]:
-    seen: dict[tuple[int | None, str], list[Step]] = {}
-    taken = {step.label for step in function.steps}
+    seen: dict[tuple[int | None, int | None, str], list[Step]] = {}
+    taken = {step.segment for step in function.steps}
     for step in sorted(function.steps, key=lambda step: step.place):
-        if step.label is None:
+        if step.segment is None:
             continue
-        outer = _enclosing(function, step)
+        outer = _enclosing(function, step) if step.label is not None else None
         if outer is not None:
             yield _problem(step, [outer], _nested(step, outer), taken)
-        earlier = seen.setdefault((step.within, step.label), [])
+        same = seen.setdefault((step.within, step.saga, step.segment), [])
+        # Of two waits without a label it matters which of them can run, and another check tells that.
+        earlier = [other for other in same if step.label is not None or other.label is not None]
         if earlier:
             yield _problem(step, earlier, _twice(function, step, earlier), taken)
-        earlier.append(step)
+        same.append(step)
 
 
 def _enclosing(function: Function, step: Step) -> Step | None:
@@ -39,6 +42,11 @@ def _enclosing(function: Function, step: Step) -> Step | None:
 
 def _twice(function: Function, step: Step, earlier: list[Step]) -> str:
     lines = " and ".join(str(other.place.line) for other in [*earlier, step])
+    if any(other.label is None for other in [*earlier, step]):
+        return (
+            f'Two steps of {_name(function)} are named "{step.segment}", one by its label and one because it has none '
+            f"(lines {lines}). They would share one record: the second would be taken for the first one."
+        )
     return (
         f'Two steps of {_name(function)} have the label "{step.label}" (lines {lines}). They would share one record: '
         f"the second would be taken for the first one, and not run. That holds for arms of which only one runs, too: "
@@ -58,12 +66,13 @@ def _name(function: Function) -> str:
 
 
 def _problem(step: Step, others: list[Step], message: str, taken: set[str | None]) -> Problem:
-    assert step.label is not None
-    assert step.label_expression is not None
     number = 2
-    while f"{step.label}-{number}" in taken:
+    while f"{step.segment}-{number}" in taken:
         number += 1
-    new = f"{step.label}-{number}"
-    fix = step.text.replace(step.label_expression.text, f'"{new}"', 1)
+    new = f"{step.segment}-{number}"
+    if step.label is None or step.label_expression is None:
+        fix = with_label(step.text, new)
+    else:
+        fix = step.text.replace(step.label_expression.text, f'"{new}"', 1)
     fix += "    # or a name that says how it differs"
     return Problem(RULE, "O14", message, step.place, tuple(other.place for other in others), fix)

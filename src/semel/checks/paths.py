@@ -34,7 +34,7 @@ def same_callee(first: Call, second: Call) -> bool:
     return first.callee == second.callee and first.stable and second.stable
 
 
-def same_passes(first: Call, second: Call) -> bool:
+def same_passes(first: Call | Step, second: Call | Step) -> bool:
     """Whether the passes of the loops round the two calls can have the same names."""
     return all(_same_pass(one, other) for one, other in zip(first.loops, second.loops, strict=True))
 
@@ -60,5 +60,8 @@ def name_of(function: Function) -> str:
 def named(step: Step | Call) -> str:
     """A step, or a call that is one by itself, as a message names it."""
     if isinstance(step, Step):
-        return f'the step "{step.label}"' if step.label is not None else "a step"
+        kind = "child" if step.form == "child" else "saga" if step.form == "saga" else "step"
+        if step.is_wait:
+            return f'the wait "{step.label}"' if step.label is not None else f"`{step.shown}`"
+        return f'the {kind} "{step.label}"' if step.label is not None else f"a {kind}"
     return f"the call of {step.operation.name}" if step.operation is not None else f"the call of {step.callee}"

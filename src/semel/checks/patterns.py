@@ -9,7 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from semel.compiler.model import Call, Function, Model, Operation, Place, Step
+from semel.compiler.model import Call, Form, Function, Model, Operation, Place, Step
+
+StepKind = Literal["once", "automatic", "transaction", "child", "saga step", "wait"]
+_KINDS: dict[Form, StepKind] = {
+    "once": "once",
+    "transaction": "transaction",
+    "child": "child",
+    "saga step": "saga step",
+    "sleep": "wait",
+    "event": "wait",
+    "first": "wait",
+}
 
 _MOST = 2_000  # paths of one body that are listed
 _MOST_VISITS = 50_000
@@ -30,17 +41,19 @@ class Leg:
 class StepPattern:
     """A step of a body. ``operation`` is what an automatic step calls; ``certain`` is false where it may be another.
 
-    ``way`` leads from the body to the function that makes the step, or to the ``once`` round it.
+    ``way`` leads from the body to the function that makes the step, or to the ``once`` round it; ``written`` is the
+    call in short, of a step that is not automatic.
     """
 
     path: str
-    kind: Literal["once", "automatic"]
+    kind: StepKind
     label: str | None
     operation: Operation | None
     function: str
     place: Place
     certain: bool
     way: tuple[Leg, ...]
+    written: str
 
 
 def step_patterns(
@@ -70,29 +83,32 @@ class _Walk:
         # What a step's lambda does stands below its label; a step comes before those in its lambda.
         scopes: dict[int | None, tuple[str, tuple[Leg, ...]]] = {None: (scope, way)}
         for step in function.steps:
-            outer, legs = scopes[step.within]
-            label = f"{_passes(step)}/{_escaped(step.label or '?')}"
-            leg = Leg(label, f'once("{step.label}", …)', step.place, None)
+            outer, legs = scopes[_round(step)]
+            label = f"{_own_passes(function, step)}/{_escaped(step.segment or '?')}"
+            leg = Leg(label, step.shown, step.place, None)
             scopes[step.index] = (outer + label, (*legs, leg))
         entries: list[Step | Call] = [*function.steps, *function.calls]
         for entry in sorted(entries, key=lambda entry: entry.site):
-            within, legs = scopes[entry.within]
-            if isinstance(entry, Step):
-                self.once(function, entry, within, legs, certain=certain)
-            else:
+            if isinstance(entry, Call):
+                within, legs = scopes[entry.within]
                 self.call(function, entry, within, legs, certain=certain)
+            elif entry.form != "saga":  # which is a part of its steps' paths
+                within, legs = scopes[_round(entry)]
+                self.step(function, entry, within, legs, certain=certain)
         self.above.pop()
 
-    def once(self, function: Function, step: Step, scope: str, way: tuple[Leg, ...], *, certain: bool) -> None:
-        path = f"{scope}{_passes(step)}#{_escaped(step.label or '?')}"
-        known = certain and step.label is not None
-        self.found.setdefault(path, StepPattern(path, "once", step.label, None, function.id, step.place, known, way))
+    def step(self, function: Function, step: Step, scope: str, way: tuple[Leg, ...], *, certain: bool) -> None:
+        path = f"{scope}{_own_passes(function, step)}#{_escaped(step.segment or '?')}"
+        known = certain and step.segment is not None and (step.form != "saga step" or step.saga is not None)
+        kind = _KINDS[step.form]
+        found = StepPattern(path, kind, step.label, None, function.id, step.place, known, way, step.shown)
+        self.found.setdefault(path, found)
 
     def call(self, function: Function, call: Call, scope: str, way: tuple[Leg, ...], *, certain: bool) -> None:
         if call.is_step and call.operation is not None:
             path = f"{scope}{_passes(call)}#auto:{_escaped(call.operation.name)}"
             known = certain and call.operation.sure
-            step = StepPattern(path, "automatic", None, call.operation, function.id, call.place, known, way)
+            step = StepPattern(path, "automatic", None, call.operation, function.id, call.place, known, way, "")
             self.found.setdefault(path, step)
         if call.how in ("property", "operator", "thread"):
             return
@@ -118,8 +134,19 @@ def _added(call: Call, segment: str) -> tuple[str, bool]:
     return (f"{passes}/{'/'.join(map(_escaped, segment.split('/')))}" if segment else passes), True
 
 
-def _passes(entry: Step | Call) -> str:
-    return "[*]" * len(entry.loops)
+def _round(step: Step) -> int | None:
+    """The step of the same function that stands before it in the path."""
+    return step.saga if step.saga is not None else step.within
+
+
+def _own_passes(function: Function, step: Step) -> str:
+    """The loops round it, without those that are round its saga."""
+    outside = function.steps[step.saga].loops if step.saga is not None else ()
+    return "[*]" * (len(step.loops) - len(outside))
+
+
+def _passes(call: Call) -> str:
+    return "[*]" * len(call.loops)
 
 
 def _escaped(segment: str) -> str:

@@ -1,7 +1,7 @@
 """The verdict (rule A9): which functions are steps, and by which route; for every body the paths of its steps.
 
 Reads the program model only. ``External`` is a function that makes, or leads to, a call that leaves the process;
-``Step`` one that leads to a ``once`` alone; ``None`` is any other.
+``Step`` one that leads to a ``once`` or a wait alone; ``None`` is any other.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class FunctionVerdict:
-    """``via`` is the short form of what the route ends in: the operation, or the label of the ``once``."""
+    """``via`` is the short form of what the route ends in: the operation, or the ``once`` or wait."""
 
     function: Function
     durability: Durability
@@ -147,7 +147,7 @@ class Routes:
             hops.append(Hop(here.id, call.place, call.callee, target))
             here = self.model.functions[target]
         end, name = _end(here, out=ways is self._out)
-        text = end.callee if isinstance(end, Call) else f'once("{end.label}", …)'
+        text = end.callee if isinstance(end, Call) else end.shown
         hops.append(Hop(here.id, end.place, text, name))
         return name, tuple(hops)
 
@@ -173,7 +173,7 @@ def _end(function: Function, *, out: bool) -> tuple[Call | Step, str]:
         best = min(calls, key=lambda call: (not call.operation.sure if call.operation else True, call.place))
         return best, best.operation.name if best.operation else best.callee
     step = function.steps[0]
-    return step, f'once("{step.label}")' if step.label is not None else "once"
+    return step, step.brief
 
 
 def _leaving(function: Function, *, sure: bool) -> bool:

@@ -8,6 +8,7 @@ outside of a run.
 from __future__ import annotations
 
 from . import loops as _loops  # fills the hidden variables of the twins
+from .callbacks import original_of
 from .entry import check_compiles, enter, intrinsic, step_call
 from .explain import explain_uncompiled
 from .operation import operation_name
@@ -36,6 +37,7 @@ __all__ = [
     "leads",
     "loop_round",
     "operation_name",
+    "original_of",
     "pass_name",
     "place",
     "preload",

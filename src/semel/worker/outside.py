@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from semel.engine.derive import derived
 from semel.engine.keys import FORMAT
 from semel.errors import NotAllowedHere
+from semel.starting import new_run
 from semel.store.interface import Claim, Event, NewRun, Run
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class RunOutside:
                 f"{path} would start a child {_DEEPEST} generations below the first run: a workflow that starts "
                 f"itself, or two that start each other, would never end. Use a loop in one run, or app.again(…)"
             )
-        new = self._app.new_run(workflow, args, kwargs)
+        new = new_run(self._app, workflow, args, kwargs, child=True)
         return NewRun(
             uid=derived(run.seed, f"child\x1f{path}", 16).hex(),
             id=f"{run.id}/{path.partition('/')[2]}",

@@ -14,6 +14,7 @@ from semel.compiler.model import Model, Source, build
 
 HEAD = """\
 import asyncio, contextlib, collections, functools, io, os, shutil, socket, subprocess, sys, tempfile, threading, time
+import datetime as dt, random, secrets, uuid
 import httpx, sqlalchemy
 from collections.abc import Callable, Iterator, Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +23,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, NoReturn, TextIO, TypedDict
 from sqlalchemy import insert, select, text, update
 from sqlalchemy.orm import DeclarativeBase, Session
-from semel import App, each, once
+from semel import App, Backoff, Child, each, once, run_child, sleep, sleep_async, wait_all, wait_for
 app = App("shop")
+POLICY = Backoff.exponential(dt.timedelta(seconds=2)).max_attempts(4)
 def pay(amount: int = 0) -> str: ...
 def ask(question: str = "") -> str: ...
 async def aask(question: str = "") -> str: ...

@@ -102,6 +102,75 @@ PROGRAMS = {
             session.add(Order(id=id + 1))
             return order.receipt
         """,
+    "a trip that can be undone": """
+        from dataclasses import dataclass
+        from datetime import UTC, datetime, timedelta
+        from uuid import uuid4
+        import httpx
+        import semel
+        from semel import App, Backoff, Event, once, run_child, saga, sleep, transaction, wait_all, wait_first, wait_for
+        app = App("travel", database="sqlite:///travel.db")
+        POLICY = Backoff.exponential(timedelta(seconds=2)).max_attempts(4).cap(timedelta(minutes=5)).jitter()
+        @dataclass
+        class Approval:
+            by: str
+        approved = Event[Approval]("approved")
+        def book(what: str, key: str) -> str:
+            return httpx.post("https://trips.example/book", json={"what": what, "key": key}).text
+        def cancel(booking: str) -> None:
+            httpx.delete(f"https://trips.example/{booking}")
+        @app.workflow
+        def offer(city: str) -> int:
+            return once("ask", lambda: httpx.get(f"https://trips.example/{city}").json(), retry=POLICY)
+        def remind(day: int) -> None:
+            httpx.post("https://mail.example", json={"day": day})
+        @app.workflow
+        def travel(city: str, day: datetime) -> str:
+            reference = once("reference", lambda: str(uuid4()))
+            offers = [run_child("offer", offer, each) for each in (city, "home")]
+            best = wait_first(offers)
+            prices = wait_all(offers)
+            transaction("reserve", lambda session: session.execute("…"))
+            try:
+                approval = wait_for(approved, timeout=timedelta(days=3))
+            except TimeoutError:
+                sleep(timedelta(days=1), label="last-chance")
+                approval = Approval("nobody")
+            with saga("book-trip") as trip:
+                for leg in ("out", "back"):
+                    flight = trip.step("flight", lambda: once("book", lambda key: book(leg, key)), undo=cancel)
+                trip.step("hotel", lambda: book("hotel", reference), undo=cancel, undo_retry=POLICY)
+                trip.keep()
+            for number in range(3):
+                semel.sleep_until(day + timedelta(days=number))
+                once("remind", lambda: remind(number), retry=POLICY)
+            booked_at = datetime.now(UTC)
+            once("done", lambda: print(best.result(), prices, approval, booked_at, flight))
+            return reference
+        """,
+    "an async order that waits": """
+        import asyncio
+        from datetime import timedelta
+        from semel import App, Backoff, Child, once, run_child, saga, sleep_async, wait_all_async, wait_for_async
+        app = App("shop")
+        def cancel(part: str) -> None: ...
+        async def reserve(part: str) -> str: ...
+        @app.workflow
+        async def check(part: str) -> bool:
+            await sleep_async(timedelta(minutes=1))
+            return True
+        async def wait(children: list[Child[bool]]) -> bool:
+            return all(await wait_all_async(children))
+        @app.workflow
+        async def order(parts: list[str]) -> str:
+            fine = await wait([run_child("check", check, part) for part in parts])
+            again = await run_child("again", check, "all").result_async()
+            paid, _ = await asyncio.gather(wait_for_async("paid"), sleep_async(5))
+            async with saga("parts") as parts_saga:
+                for part in parts:
+                    await parts_saga.step("reserve", lambda: reserve(part), undo=cancel)
+            return f"{fine} {again} {paid}"
+        """,
     "a report in a temporary folder": """
         import csv, subprocess, tempfile
         from pathlib import Path

@@ -38,9 +38,12 @@ def test_a_sleep_in_a_helper_is_told() -> None:
 
 
 def test_the_corrected_line_has_a_label_that_is_free() -> None:
-    assert assert_told("time.sleep(5)  #!", RULE).fix == 'once("wait", lambda: time.sleep(5))'
-    taken = assert_told('once("wait", lambda: pay(1))\nawait asyncio.sleep(5)  #!', RULE)
-    assert taken.fix == 'await once("wait-2", lambda: asyncio.sleep(5))'
+    told = assert_told("time.sleep(5)  #!", RULE)
+    assert told.fix == "sleep(timedelta(seconds=5))    # from semel import sleep"
+    taken = assert_told('once("wait", lambda: pay(1))\nsleep(5)\nawait asyncio.sleep(0.5)  #!', RULE)
+    assert taken.fix.startswith('await sleep_async(timedelta(seconds=0.5), label="wait-2")')
+    handed_on = assert_told("await asyncio.to_thread(time.sleep, 5)  #!", RULE)
+    assert handed_on.fix.startswith("await sleep_async(timedelta(seconds=5))")
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,8 @@ def test_the_corrected_line_has_a_label_that_is_free() -> None:
         "await asyncio.sleep(0)",
         "def poll() -> None:\n    time.sleep(1)\nonce('poll', poll)",
         "time.monotonic()",
+        "sleep(5)",
+        "await sleep_async(5)",
     ],
 )
 def test_a_sleep_in_a_step_is_not_told(source: str) -> None:

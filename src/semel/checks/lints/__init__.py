@@ -17,7 +17,9 @@ from . import (
     global_changed,
     handler_swallows_a_park,
     result_cannot_be_recorded,
+    retried_step_repeats_several_calls,
     sleep_outside_a_step,
+    value_read_again_on_retry,
     waits_on_a_slow_call,
 )
 
@@ -29,7 +31,9 @@ _CHECKS = {
         global_changed,
         handler_swallows_a_park,
         result_cannot_be_recorded,
+        retried_step_repeats_several_calls,
         sleep_outside_a_step,
+        value_read_again_on_retry,
         waits_on_a_slow_call,
     )
 }

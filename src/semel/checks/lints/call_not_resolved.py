@@ -39,14 +39,10 @@ def _never_called(model: Model) -> list[Function]:
     """Functions that hold steps, are no bodies, and that no call is known to lead to, though something names them."""
     called = {c.function for function in model.functions.values() for call in function.calls for c in call.candidates}
     referred = frozenset().union(*(function.effects.referred for function in model.functions.values()))
-    bodies = {body.function for body in model.bodies}
+    roots = set(model.roots)
     found = []
     for function in model.functions.values():
-        if (
-            function.kind in ("lambda", "module")
-            or function.id in called | bodies
-            or not model.holds_steps(function.id)
-        ):
+        if function.kind in ("lambda", "module") or function.id in called | roots or not model.holds_steps(function.id):
             continue
         if function.name.startswith("__") or function.operation is not None:
             continue

@@ -6,23 +6,28 @@ from collections.abc import Iterator
 
 from semel.checks.paths import name_of, named
 from semel.checks.problem import Problem
+from semel.checks.waits import leading_to_joins, leads_surely
 from semel.compiler.model import Call, Function, Model, Place
 from semel.compiler.model.effects import Handler
+from semel.compiler.model.intrinsics import is_join
 
 RULE = "workflow-handler-swallows-a-park"
 
 
 def check(model: Model, routes: object) -> Iterator[Problem]:
+    joining = leading_to_joins(model)
     for function in model.functions.values():
         if not model.reached(function.id, surely=True):
             continue
         for handler in function.effects.handlers:
-            inside = _step_inside(model, function, handler)
+            inside = _step_inside(model, function, handler, joining)
             if inside is not None:
                 yield _problem(function, handler, *inside)
 
 
-def _step_inside(model: Model, function: Function, handler: Handler) -> tuple[str, Place] | None:
+def _step_inside(
+    model: Model, function: Function, handler: Handler, joining: frozenset[str]
+) -> tuple[str, Place] | None:
     """What the first step is called that the handler is round, and where it is made."""
     places: list[tuple[Place, str]] = [(step.place, named(step)) for step in function.steps]
     for call in function.calls:
@@ -30,11 +35,17 @@ def _step_inside(model: Model, function: Function, handler: Handler) -> tuple[st
             places.append((call.place, named(call)))
         elif _leads_to_steps(model, call):
             places.append((call.place, f"`{call.callee}`, which holds steps,"))
+        elif is_join(call.foreign) or _leads_to(joining, call):
+            places.append((call.place, f"`{call.callee}`, which waits,"))
     held = [(place, name) for place, name in places if handler.first_line <= place.line <= handler.last_line]
     if not held:
         return None
     place, name = min(held)
     return name, place
+
+
+def _leads_to(joining: frozenset[str], call: Call) -> bool:
+    return leads_surely(call) and call.candidates[0].function in joining
 
 
 def _leads_to_steps(model: Model, call: Call) -> bool:
@@ -54,7 +65,7 @@ def _problem(function: Function, handler: Handler, name: str, place: Place) -> P
     message = (
         f"{what}, in {name_of(function)} round {name} on line {place.line}. By such exceptions semel also stops a "
         f"body: to let it wait, to cancel it, to end a run that cannot go on. The code behind would run as if the step "
-        f"had failed, and that work would be done although the step is still to come. "
+        f"had failed or the wait were over, and that work would be done although it is still to come. "
     )
     if handler.kind == "finally":
         message += "Leave the `finally` by its end."

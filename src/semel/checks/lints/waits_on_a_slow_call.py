@@ -95,7 +95,7 @@ def _slow(model: Model, function: Function) -> list[_Event]:
     found = [
         _Event(step.site, step.place, f'the step "{step.label}"', step.loops, step.index in starting)
         for step in function.steps
-        if step.within is None
+        if step.within is None and step.form in ("once", "transaction", "saga step")
     ]
     for call in function.calls:
         if call.within is not None:

@@ -17,8 +17,12 @@ from .flow import Flow
 if TYPE_CHECKING:
     from .effects import Effects
 
-#: What the last positional argument of a ``once`` is.
-StepKind = Literal["function", "value", "missing", "too many", "hidden", "keyword"]
+#: What makes the step. The last three are waits, which may do without a label.
+Form = Literal["once", "transaction", "child", "saga", "saga step", "sleep", "event", "first"]
+#: What the last positional argument of a ``once`` is; "none" where the form takes no function.
+StepKind = Literal["function", "value", "missing", "too many", "hidden", "keyword", "none"]
+#: What is wrong with an undo.
+UndoFault = Literal["lambda", "nested", "bound", "partial", "call", "object"]
 #: How sure it is that a call leads to its candidates.
 Certainty = Literal["sure", "likely", "by name", "unknown", "foreign"]
 #: How a call is made: written as a call, through another callable, or by the language itself.
@@ -54,8 +58,39 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
+class Retry:
+    """The policy that a step is given. ``bounded`` says whether it has ``max_attempts``, None where that is not seen.
+
+    ``definition`` is the policy itself, where that stands elsewhere.
+    """
+
+    given: Expression
+    bounded: bool | None
+    definition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The ``undo=`` of a saga's step. ``captured`` are the names of the body that it uses, ``functions`` what it is.
+
+    ``parameter`` and ``work`` are those of a lambda, as far as they can be used again.
+    """
+
+    given: Expression
+    fault: UndoFault | None
+    captured: tuple[str, ...]
+    functions: tuple[str, ...]
+    parameter: str
+    work: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """A call of ``once``. ``within`` is the index of the step in whose lambda it stands, in the same function."""
+    """A call of ``once``, or of another function of semel that makes a step (``form``).
+
+    ``within`` is the index of the step in whose lambda it stands, in the same function; ``saga`` that of the saga whose
+    step it is. ``segment`` is what names it in the path: the label, or what is derived where a wait has none.
+    """
 
     index: int
     site: int
@@ -69,6 +104,46 @@ class Step:
     corrected: str
     within: int | None
     loops: tuple[Loop, ...]
+    form: Form
+    callee: str
+    segment: str | None
+    awaited: bool
+    saga: int | None = None
+    retry: Retry | None = None
+    undo: Undo | None = None
+
+    @property
+    def is_wait(self) -> bool:
+        return self.form in ("sleep", "event", "first")
+
+    @property
+    def shown(self) -> str:
+        """The call in short: ``once("charge", …)``."""
+        if self.is_wait:
+            event = f"{self.event}, " if self.event else ""
+            return f'{self.callee}({event}…, label="{self.label}", …)' if self.label else f"{self.callee}({event}…)"
+        return f'{self.called}("{self.label}", …)'
+
+    @property
+    def brief(self) -> str:
+        """The call in fewer words: ``once("charge")``, ``sleep``."""
+        if self.is_wait:
+            return f'{self.callee}("{self.label}")' if self.label else self.segment or self.callee
+        return f'{self.called}("{self.label}")' if self.label is not None else self.called
+
+    @property
+    def called(self) -> str:
+        """The function's name, whatever the author calls it: ``once``; of one for a saga's step, ``trip.step``."""
+        return _CALLED.get(self.form, self.callee)
+
+    @property
+    def event(self) -> str:
+        """The event that an unlabelled wait is named after, quoted."""
+        name = (self.segment or "").partition(":")[2]
+        return f'"{name}"' if self.form == "event" and self.label is None and name else ""
+
+
+_CALLED: dict[Form, str] = {"once": "once", "transaction": "transaction", "child": "run_child", "saga": "saga"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +307,12 @@ class Model:
         return _closure((f.id for f in self.functions.values() if f.steps or f.first_call_out is not None), callers)
 
     @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """The functions that are run by themselves: bodies, and the undos of sagas."""
+        undos = (step.undo for function in self.functions.values() for step in function.steps)
+        return (*(body.function for body in self.bodies), *(name for undo in undos if undo for name in undo.functions))
+
+    @cached_property
     def _reached(self) -> tuple[frozenset[str], frozenset[str]]:
         surely: dict[str, list[str]] = {}
         perhaps: dict[str, list[str]] = {}
@@ -241,8 +322,7 @@ class Model:
                 perhaps.setdefault(function.id, []).extend(targets)
                 if call.certainty in ("sure", "likely", "foreign"):
                     surely.setdefault(function.id, []).extend(targets)
-        bodies = [body.function for body in self.bodies]
-        return _closure(bodies, surely), _closure(bodies, perhaps)
+        return _closure(self.roots, surely), _closure(self.roots, perhaps)
 
     def holds_steps(self, function: str) -> bool:
         """Whether the function, or one that it may call, makes a step: a ``once``, or surely a call that leaves."""
@@ -262,7 +342,7 @@ class Model:
         for function in self.functions.values():
             targets = [c.function for call in function.calls if call.within is None for c in call.candidates]
             edges[function.id] = targets
-        return _closure([body.function for body in self.bodies], edges)
+        return _closure(self.roots, edges)
 
     def step_below(self, function: str) -> tuple[Function, Step | Call] | None:
         """A step that the function makes, or the nearest one that it leads to; a call is one that is automatic."""

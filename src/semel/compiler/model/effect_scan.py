@@ -15,6 +15,7 @@ from .foreign import TRANSPARENT, TRANSPARENT_METHODS
 from .handlers import handlers
 from .infer import only_unknown
 from .paths import FilePaths, bindings_of
+from .reads import Reads
 from .scan import FunctionScan
 from .scopes import FunctionRecord
 from .transactions import Transactions
@@ -31,6 +32,7 @@ class EffectScan(FunctionScan):
         self._changes = Changes(record, callees.inference)
         self._transactions = Transactions(record, callees.inference)
         self._results = Results(callees)
+        self._reads = Reads(record, callees.inference)
         self._effects: list[Effect] = []
         self._unresolved: list[Unresolved] = []
         self._referred: set[str] = set()
@@ -44,6 +46,8 @@ class EffectScan(FunctionScan):
             transactions=tuple(self._transactions.found),
             unresolved=tuple(self._unresolved),
             unrecordable=(*self._results.found, *self._results.of_function(self.record)),
+            readings=tuple(self._reads.readings),
+            stores=tuple(self._reads.stores),
             referred=frozenset(self._referred),
         )
 
@@ -56,7 +60,9 @@ class EffectScan(FunctionScan):
 
     def statement(self, node: ast.stmt) -> Flow:
         self._changes.statement(node, self.scope, self.within)
-        return super().statement(node)
+        flow = super().statement(node)
+        noted = self._reads.statement(node, self.scope, self.within, self.found.sites)
+        return sequence(flow, Site(self.new_site())) if noted else flow
 
     def managed(self, items: list[ast.withitem], body: list[ast.stmt]) -> Flow:
         saved = self._last_line
@@ -72,7 +78,7 @@ class EffectScan(FunctionScan):
         return super().given_step(node, index)
 
     def call(self, node: ast.Call) -> Flow:
-        awaited, before = self._awaited is node, len(self.found.calls)
+        awaited, before, steps = self._awaited is node, len(self.found.calls), len(self.found.steps)
         flow = super().call(node)
         self._note_effect(node, awaited=awaited)
         self._changes.call(node, self.scope, self.within)
@@ -80,7 +86,22 @@ class EffectScan(FunctionScan):
         site = self.found.sites
         if self._transactions.call(node, self.scope, self.within, site, self.loops, self._last_line):
             flow = sequence(flow, Site(self.new_site()))
+        if self._note_store(node, self.found.calls[before:], made_step=len(self.found.steps) > steps):
+            flow = sequence(flow, Site(self.new_site()))
         return flow
+
+    def _note_store(self, node: ast.Call, calls: list[Call], *, made_step: bool) -> bool:
+        """A call that may store what it is given: a step, one that leads to steps, a write of a session."""
+        place, site = texts.place(self.module, node), self.found.sites
+        if made_step and any(step.place == place and not step.is_wait for step in self.found.steps):
+            return self._reads.call(node, "step", (), self.within, site)
+        if self._transactions.writes(node, self.scope):
+            return self._reads.call(node, "write", (), self.within, site)
+        own = [c for c in calls if c.place == place and c.how == "call"]
+        if any(call.operation is not None and call.operation.sure for call in own):
+            return self._reads.call(node, "step", (), self.within, site)
+        functions = tuple(c.function for call in own if call.certainty == "sure" for c in call.candidates)
+        return bool(functions) and self._reads.call(node, "call", functions, self.within, site)
 
     # --------------------------------------------------------------------------------------------------------- effects
 

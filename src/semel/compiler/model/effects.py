@@ -16,6 +16,8 @@ EffectKind = Literal["file", "process", "connection", "sleep"]
 ChangeKind = Literal["global", "container", "class attribute"]
 #: How a call names what it calls, where the model cannot say what that is.
 UnresolvedKind = Literal["variable", "item", "getattr", "method"]
+#: How a value comes to be stored.
+StoreKind = Literal["attribute", "step", "call", "write"]
 #: Where a transaction begins (a written flush, one that a query makes, a ``with`` round some lines) or ends.
 TransactionKind = Literal["flush", "autoflush", "block", "commit"]
 
@@ -107,6 +109,32 @@ class Unrecordable:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """A value that no second call gives again, under a name: ``reader`` gave it, ``text`` is how it is made."""
+
+    name: str
+    reader: str
+    site: int
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Where values of ``read`` (by their number) outlive the attempt: an attribute, a step, a row of a session.
+
+    Of a call ``functions`` is what it may lead to: it stores if that is a step, or holds one.
+    """
+
+    kind: StoreKind
+    read: frozenset[int]
+    site: int
+    place: Place
+    text: str
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Effects:
     """All that is noted of one function. ``referred`` are the functions that it names, called or not."""
 
@@ -116,4 +144,6 @@ class Effects:
     transactions: tuple[Transaction, ...] = ()
     unresolved: tuple[Unresolved, ...] = ()
     unrecordable: tuple[Unrecordable, ...] = ()
+    readings: tuple[Reading, ...] = ()
+    stores: tuple[Store, ...] = ()
     referred: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ import ast
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
-from . import plain
+from . import intrinsics, plain
 from .scopes import Scope
 from .seams import DOUBLES
 from .values import UNKNOWN, Cls, Fn, ForeignInst, Inst, Many, Row, Table, Values, union
@@ -62,7 +62,7 @@ NEVER_CATCH = frozenset(
         "threading.BoundedSemaphore", "asyncio.Lock", "asyncio.Semaphore", "asyncio.Condition", "contextlib.closing",
         "contextlib.nullcontext", "contextlib.redirect_stdout", "contextlib.redirect_stderr", "contextlib.chdir",
         "tempfile.TemporaryDirectory", "tempfile.NamedTemporaryFile", "concurrent.futures.ThreadPoolExecutor",
-        "concurrent.futures.ProcessPoolExecutor",
+        "concurrent.futures.ProcessPoolExecutor", "semel.Saga", "semel.saga",
     }
 )  # fmt: skip
 CATCH = frozenset({"contextlib.suppress"})
@@ -137,6 +137,9 @@ def result_of_foreign(inference: Inference, dotted: str, node: ast.Call, scope: 
             return frozenset({Table(UNKNOWN)})
     if dotted in ("semel.each", "semel.workflow.each.each"):
         return frozenset({Many(inference.iterate(first))})
+    made = intrinsics.made_by(dotted)
+    if made is not None:
+        return frozenset({ForeignInst(made)})
     data = plain.result(dotted, node)
     if data is not None:
         return data
@@ -155,10 +158,6 @@ def _has_double(node: ast.Call) -> bool:
 
 def _last(inference: Inference, node: ast.Call, scope: Scope) -> Values:
     return inference.of(node.args[-1], scope) if node.args else UNKNOWN
-
-
-def is_once(dotted: str) -> bool:
-    return dotted in ("semel.once", "semel.workflow.once", "semel.workflow.once.once")
 
 
 def is_app(dotted: str) -> bool:

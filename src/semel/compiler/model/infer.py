@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from . import plain
+from . import intrinsics, plain
 from .annotations import Annotations
 from .foreign import result_of_foreign
 from .program import Program, last_name
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from .operations import Operations
 
 _BUILTINS = frozenset(dir(builtins))
-_PUBLIC = frozenset(
-    {"once", "App", "each", "Client", "external", "get", "post", "put", "patch", "delete", "head", "options", "request"}
-)
+_PUBLIC = intrinsics.PUBLIC | {
+    *("App", "each", "Client", "external", "get", "post", "put", "patch", "delete", "head", "options", "request")
+}
 _DEEPEST = 40
 _MOST_ITEMS = 100
 

@@ -14,7 +14,7 @@ class Routes:
     """The shortest routes from the bodies of a program, found once."""
 
     def __init__(self, model: Model) -> None:
-        self._routes: dict[str, tuple[Call, ...]] = {body.function: () for body in model.bodies}
+        self._routes: dict[str, tuple[Call, ...]] = dict.fromkeys(model.roots, ())
         waiting = deque(self._routes)
         while waiting:
             name = waiting.popleft()

@@ -7,36 +7,24 @@ lambda and any nested function is a function of its own.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from . import foreign, steps, texts
 from .callees import Callee, Callees, segment
-from .data import Call, Candidate, Certainty, How, Loop, Operation, Passes, Step
+from .data import Call, Candidate, Certainty, How, Loop, Operation, Passes
 from .flow import NOTHING, Flow, Repeat, Site, arms, sequence
 from .infer import is_property
 from .operators import operators_of
 from .scopes import FunctionRecord, Scope
-from .statements import Statements
+from .step_scan import Scanned, StepScan
 from .unknown import why_unknown
-from .values import Fn, Foreign, Inst, Row, Unknown, Values
+from .values import Fn, Foreign, Inst, Row, Unknown
 
 _NUMBERED = frozenset({"range", "enumerate", "zip", "sorted", "list", "tuple", "reversed", "map", "filter"})
 _NAMED = frozenset({"set", "frozenset"})
 
 
-@dataclass(slots=True)
-class Scanned:
-    """What the walk of one function finds."""
-
-    steps: list[Step] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
-    never_returns: set[int] = field(default_factory=set)
-    registered: list[tuple[str, ast.expr]] = field(default_factory=list)
-    sites: int = 0
-
-
-class FunctionScan(Statements):
+class FunctionScan(StepScan):
     """The walk; ``inlined`` collects the lambdas that were read as part of the function."""
 
     def __init__(self, record: FunctionRecord, callees: Callees, inlined: set[FunctionRecord]) -> None:
@@ -50,6 +38,8 @@ class FunctionScan(Statements):
         self.scope: Scope = record.scope
         self.loops: list[Loop] = []
         self.within: int | None = None
+        self.managers: list[ast.withitem] = []
+        self.sagas: dict[int, int] = {}
         self._awaited: ast.expr | None = None
 
     def run(self) -> Flow:
@@ -128,9 +118,9 @@ class FunctionScan(Statements):
     def call(self, node: ast.Call) -> Flow:
         awaited = self._awaited is node
         self._awaited = None
-        values = self.inference.of(node.func, self.scope)
-        if any(isinstance(value, Foreign) and foreign.is_once(value.name) for value in values):
-            return self.step(node, awaited=awaited)
+        made = self.step_of(node)
+        if made is not None:
+            return self.step(node, *made, awaited=awaited)
         before = self.expression(node.func.value if isinstance(node.func, ast.Attribute) else node.func)
         given = [*node.args, *[keyword.value for keyword in node.keywords]]
         before = sequence(before, *[self.expression(argument) for argument in given])
@@ -322,65 +312,6 @@ class FunctionScan(Statements):
         site = self.new_site()
         candidates = tuple(Candidate(record.id, segment(record)) for record in records)
         self.add(site, node, node, how, candidates, "sure" if len(records) == 1 else "likely", None)
-        return Site(site)
-
-    # --------------------------------------------------------------------------------------------------------- steps
-
-    def step(self, node: ast.Call, *, awaited: bool) -> Flow:
-        shape = steps.shape(node, self.inference, self.scope)
-        last = shape.step
-        others = [*(a for a in node.args if a is not last), *[keyword.value for keyword in node.keywords]]
-        before = sequence(*[self.expression(argument) for argument in others])
-        index = len(self.found.steps)
-        site = self.new_site()
-        self.found.steps.append(
-            Step(
-                index=index,
-                site=site,
-                place=texts.place(self.module, node),
-                text=texts.text(self.module, node),
-                label=steps.literal(shape.label),
-                label_expression=texts.expression(self.module, shape.label) if shape.label is not None else None,
-                label_hint=steps.label_hint(shape, self.scope),
-                step=texts.expression(self.module, last) if last is not None else None,
-                step_kind=shape.kind,
-                corrected=steps.corrected(node, shape, self.scope, awaited=awaited),
-                within=self.within,
-                loops=tuple(self.loops),
-            )
-        )
-        inner = self.given_step(last, index) if shape.kind == "function" and last is not None else self.expression(last)
-        return sequence(before, Site(site), inner)
-
-    def given_step(self, node: ast.expr, index: int) -> Flow:
-        """Reads what ``once`` calls: under the step's label, in no loop of its own."""
-        match node:
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                choice = arms(self.given_step(body, index), self.given_step(orelse, index))
-                return sequence(self.expression(test), choice)
-            case ast.NamedExpr(value=value):
-                return self.given_step(value, index)
-            case ast.BoolOp(values=choices):
-                return sequence(*[self.given_step(value, index) for value in choices])
-            case ast.Lambda(args=arguments, body=body):
-                before = self.defaults(arguments)
-                record = self.module.lambdas[id(node)]
-                self.inlined.add(record)
-                return sequence(before, self.under(index, record.scope, lambda: self.expression(body)))
-        values = self.inference.of(node, self.scope)
-        func = node.args[0] if isinstance(node, ast.Call) and node.args else node
-        return sequence(self.expression(node), self.under(index, self.scope, lambda: self.step_function(func, values)))
-
-    def step_function(self, node: ast.expr, values: Values) -> Flow:
-        callee = self.callees.of(node, self.scope, awaited=True)
-        site = self.new_site()
-        # A lambda that reaches `once` through a name runs under the label itself.
-        candidates = tuple(
-            Candidate(c.function, "" if c.segment.endswith("<lambda>") else c.segment) for c in callee.candidates
-        )
-        self.add(site, node, node, "call", candidates, callee.certainty, callee.foreign, operation=callee.operation)
-        if callee.leaves:
-            self.found.never_returns.add(site)
         return Site(site)
 
 

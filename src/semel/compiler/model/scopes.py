@@ -35,7 +35,8 @@ class Binding:
     """One way a name gets a value, with what is needed to look it up in ``scope``.
 
     ``member`` and ``module`` are imports (``target`` is the module, ``name`` the member). ``element`` is an item of
-    what the expression ``node`` gives, ``enter`` what entering it gives, ``part`` item ``index`` of ``source``.
+    what the expression ``node`` gives, ``enter`` what entering it gives, ``part`` item ``index`` of ``source``;
+    ``value`` is what an annotated name is given.
     """
 
     kind: Kind
@@ -47,6 +48,7 @@ class Binding:
     name: str = ""
     index: int = -1
     source: Binding | None = None
+    value: ast.expr | None = None
 
 
 class Scope:
@@ -281,7 +283,7 @@ class _Declare:
     def annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
         if node.value is not None:
             self.any(node.value, scope)
-        self.bind(node.target, Binding("annotated", scope, node.annotation), scope)
+        self.bind(node.target, Binding("annotated", scope, node.annotation, value=node.value), scope)
 
     def augmented(self, node: ast.AugAssign, scope: Scope) -> None:
         self.any(node.value, scope)

@@ -1,4 +1,4 @@
-"""Reads a call of ``once``: its label, what its step is, and how the call should have been written."""
+"""Reads a call that makes a step: its label, what its work is, and how the call should have been written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from . import texts
-from .data import StepKind
+from .data import Form, StepKind
 from .infer import Inference
 from .scopes import Scope
 from .values import Foreign
@@ -20,14 +20,16 @@ _VALUES = (
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The parts of a call of ``once``."""
+    """The parts of a call; ``parameter`` is what the work is given, if anything."""
 
     kind: StepKind
     label: ast.expr | None
     step: ast.expr | None
+    parameter: str = ""
 
 
-def shape(node: ast.Call, inference: Inference, scope: Scope) -> Shape:
+def shape(node: ast.Call, form: Form, inference: Inference, scope: Scope) -> Shape:
+    """The parts of a call that takes a label and a function."""
     arguments = node.args
     if any(isinstance(argument, ast.Starred) for argument in arguments):
         return Shape("hidden", None, None)
@@ -38,10 +40,11 @@ def shape(node: ast.Call, inference: Inference, scope: Scope) -> Shape:
         return Shape("keyword", None, None)
     if len(arguments) < 2:
         return Shape("missing", label, None)
-    if len(arguments) > 3:
+    if len(arguments) > (3 if form == "once" else 2):
         return Shape("too many", label, None)
     step = arguments[-1]
-    return Shape("value" if is_value(step, inference, scope) else "function", label, step)
+    parameter = "session" if form == "transaction" else "key" if len(arguments) == 3 else ""
+    return Shape("value" if is_value(step, inference, scope) else "function", label, step, parameter)
 
 
 def is_value(node: ast.expr, inference: Inference, scope: Scope) -> bool:
@@ -138,25 +141,30 @@ def corrected(node: ast.Call, shape: Shape, scope: Scope, *, awaited: bool) -> s
         parts += [given[part] for part in ("label", "scope", "step") if part in given]
         parts += [f"{part}={value}" for part, value in given.items() if part not in ("label", "scope", "step")]
         return f"{name}({', '.join(parts)})"
-    if shape.kind == "function" and shape.label is not None:
+    if shape.kind in ("function", "none") and shape.label is not None:
         return texts.replaced(module, node, shape.label, label)
     return f"{name}({label}, lambda: …)"
+
+
+def labelled(node: ast.Call, event: ast.expr | None, scope: Scope) -> str:
+    """A wait with a label of its own, in words of the event's name."""
+    label = _words(event, scope) or "name-of-this-wait"
+    return texts.with_label(texts.text(scope.module, node), label)
 
 
 def _lambda(node: ast.Call, shape: Shape, scope: Scope, *, awaited: bool) -> str:
     module, step = scope.module, shape.step
     assert step is not None
-    head = "lambda key: " if len(node.args) == 3 else "lambda: "
+    head = f"lambda {shape.parameter}: " if shape.parameter else "lambda: "
     if isinstance(step, ast.Await) and not _waits(step.value):
         call = texts.replaced(module, node, step, head + texts.text(module, step.value))
         return call if awaited else f"await {call}"
     work = texts.text(module, step)
     if _waits(step):
         function = re.sub(r"\W", "_", label_hint(shape, scope)).strip("_") or "step"
-        parameter = "key" if len(node.args) == 3 else ""
         call = texts.replaced(module, node, step, function)
         prefix = "" if awaited else "await "
-        return f"async def {function}({parameter}):\n    return {work}\n\n{prefix}{call}"
+        return f"async def {function}({shape.parameter}):\n    return {work}\n\n{prefix}{call}"
     if isinstance(step, ast.NamedExpr | ast.Tuple) and not work.startswith("("):
         work = f"({work})"
     return texts.replaced(module, node, step, head + work)

@@ -49,3 +49,9 @@ def replaced(module: ModuleRecord, whole: ast.expr, part: ast.expr, new: str) ->
     before = span(module, start, (part.lineno, part.col_offset))
     after = span(module, (part.end_lineno or 0, part.end_col_offset or 0), end)
     return before + new + after
+
+
+def with_label(call: str, label: str) -> str:
+    """The text of a call with a label more."""
+    start = call.removesuffix(")").rstrip().removesuffix(",")
+    return f'{start}{"" if start.endswith("(") else ", "}label="{label}")'

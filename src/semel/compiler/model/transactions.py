@@ -62,6 +62,13 @@ class Transactions:
             self.found.append(Transaction(kind, site, place, text, within, tuple(loops), whose == "body", last_line))
         return kind is not None
 
+    def writes(self, node: ast.Call, scope: Scope) -> bool:
+        """Whether the call gives a row, or a statement that writes, to a session."""
+        func = node.func
+        if not isinstance(func, ast.Attribute) or self._whose(func.value, scope) is None:
+            return False
+        return func.attr in _WRITES or (func.attr in _QUERIES and self._is_write(node, scope))
+
     def _kind(self, func: ast.Attribute, node: ast.Call, scope: Scope) -> TransactionKind | None:
         session = texts.text(self.module, func.value)
         if func.attr in _WRITES:
