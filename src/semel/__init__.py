@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from .workflow.event import wait_for_async as wait_for_async
     from .workflow.now import now as now
     from .workflow.once import once as once
+    from .workflow.saga import UNKNOWN as UNKNOWN
+    from .workflow.saga import Saga as Saga
+    from .workflow.saga import Unknown as Unknown
+    from .workflow.saga import saga as saga
     from .workflow.sleep import sleep as sleep
     from .workflow.sleep import sleep_async as sleep_async
     from .workflow.sleep import sleep_until as sleep_until
@@ -65,7 +69,10 @@ _HOMES = {
     "Header": ".client",
     "Query": ".client",
     "Run": ".run",
+    "Saga": ".workflow.saga",
     "SemelError": ".errors",
+    "UNKNOWN": ".workflow.saga",
+    "Unknown": ".workflow.saga",
     "Worker": ".worker",
     "delete": ".client",
     "each": ".workflow.each",
@@ -79,6 +86,7 @@ _HOMES = {
     "post": ".client",
     "put": ".client",
     "run_child": ".workflow.child",
+    "saga": ".workflow.saga",
     "sleep": ".workflow.sleep",
     "sleep_async": ".workflow.sleep",
     "sleep_until": ".workflow.sleep",
@@ -92,6 +100,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "UNKNOWN",
     "Answer",
     "App",
     "Backoff",
@@ -106,7 +115,9 @@ __all__ = [
     "Header",
     "Query",
     "Run",
+    "Saga",
     "SemelError",
+    "Unknown",
     "Worker",
     "delete",
     "each",
@@ -120,6 +131,7 @@ __all__ = [
     "post",
     "put",
     "run_child",
+    "saga",
     "sleep",
     "sleep_async",
     "sleep_until",

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from semel.codec import Codec, NotEncodable
-from semel.compiler import current
+from semel.compiler import Path, current
 from semel.errors import ResultNotRecordable, StoreError, UnreachedSteps
 from semel.store.interface import Claim, Note, Outcome
 
 from . import points
 from .body import Body, BodyCall
 from .execution import Execution
+from .facts import parts_of
 from .flow import flow_of_context
 from .frames import told_briefly, user_traceback
 from .halt import Halt, Unwind
@@ -46,7 +48,7 @@ class Commit(Protocol):
 class Ended:
     """How a delivery ended. ``again`` says that the same execution is to be delivered again at once."""
 
-    how: Literal["completed", "faulted", "lost", "released", "again", "parked"]
+    how: Literal["completed", "faulted", "lost", "released", "again", "parked", "ended"]
     error: BaseException | None = None
 
 
@@ -67,20 +69,15 @@ def deliver(
     """Runs the body and commits its outcome."""
     started = now()
     root = body.root(execution)
-    path_token = current.set(root)
-    flow_token = flow_of_context.set(execution.root_flow)
-    moment_token = moment_of_flow.set(execution.began_at)
     fault: BaseException | None = None
     value: object = None
     try:
-        value = yield BodyCall(body, root)
+        with _inside(execution, root):
+            value = yield BodyCall(body, root)
+            if not strict and execution.halted is None:
+                yield from execution.sagas.undo(execution.sagas.unreached())
     except BaseException as error:
         fault = error
-    finally:
-        execution.over = True
-        current.reset(path_token)
-        flow_of_context.reset(flow_token)
-        moment_of_flow.reset(moment_token)
     if not execution.drain.idle:
         yield execution.drain
     if execution.halted is None and isinstance(fault, asyncio.CancelledError) and _cancelled_from_outside():
@@ -107,8 +104,60 @@ def deliver(
     assert fault is not None
     if commit.is_accident(fault):
         yield commit.discard()
+        yield from _close_rounds(execution, fault)
         return Ended("again", StoreError(f"the app's own database: {told_briefly(fault)}"))
     return (yield from _fault(claim, execution, commit, codec, fault, started, redeliver, now))
+
+
+def end(
+    claim: Claim,
+    body: Body,
+    execution: Execution,
+    commit: Commit,
+    codec: Codec,
+    outcome: Outcome,
+    *,
+    now: Callable[[], float],
+) -> Steps:
+    """Runs the undos that the body has left, and ends the run with ``outcome``."""
+    started = now()
+    try:
+        with _inside(execution, body.root(execution)):
+            yield from execution.sagas.undo(execution.sagas.due())
+            yield from past_failures(execution, all_of_them=True)
+    except Unwind:
+        pass
+    if not execution.drain.idle:
+        yield execution.drain
+    if execution.halted is None:
+        ended = yield from _commit(commit, outcome, [])
+        return Ended("ended") if ended.how == "completed" else ended
+    if execution.halted.reason == "parked":
+        return (yield from _let_go(claim, body, execution, commit, codec, started, now()))
+    yield commit.discard()
+    return _halted(execution.halted)
+
+
+@contextmanager
+def _inside(execution: Execution, root: Path) -> Iterator[None]:
+    """In it user code finds the execution that it runs in; after it the execution is over."""
+    path_token = current.set(root)
+    flow_token = flow_of_context.set(execution.root_flow)
+    moment_token = moment_of_flow.set(execution.began_at)
+    try:
+        yield
+    finally:
+        execution.over = True
+        current.reset(path_token)
+        flow_of_context.reset(flow_token)
+        moment_of_flow.reset(moment_token)
+
+
+def _close_rounds(execution: Execution, fault: BaseException) -> Generator[Waiting, Any, None]:
+    """The sagas that have ended the body are done anew, if it is delivered again."""
+    closed = execution.sagas.closed_by(parts_of(fault))
+    if closed:
+        yield execution.journal.append(closed, [], [])
 
 
 def _cancelled_from_outside() -> bool:
@@ -185,7 +234,7 @@ def _let_go(
     executions.pop(body.execution_name, None)
     waits, parks = execution.waits, execution.parks
     outcome = Outcome("pending", visits, None, None, None, claim.run.started_at or started, finished)
-    outcome = replace(outcome, children=waits.new_children, taken=waits.taken, undos=execution.undos)
+    outcome = replace(outcome, children=waits.new_children, taken=waits.taken, undos=len(execution.sagas.due()))
     if halted.reason == "again":
         executions[f"{body.name}@{body.visit + 1}"] = Parked(0, finished)
         outcome = replace(
@@ -229,8 +278,9 @@ def _fault(
     retracted = execution.facts.retracted_by(fault)
     if redeliver:
         notes = [execution.note("", "redelivered", f"after {told_briefly(fault)}"[:500])]
+    closed = execution.sagas.closed_by(parts_of(fault))
     try:
-        if (retracted or notes) and not (yield execution.journal.append([], notes, retracted)):
+        if (retracted or notes or closed) and not (yield execution.journal.append(closed, notes, retracted)):
             return Ended("lost")
         if redeliver:
             return Ended("again", fault)

@@ -23,7 +23,7 @@ from .automatic import Automatic
 from .derive import Values
 from .doubt import Doubt
 from .facts import Facts
-from .flow import Drain, ThreadFlow, current_flow, flow_of_context
+from .flow import Drain, ThreadFlow, current_flow, run_as_flow
 from .halt import STRONGER, Halt, Unwind
 from .labels import scope_and_step, segment_of_label
 from .live import Live, as_task
@@ -34,6 +34,7 @@ from .outcomes import CANCELLED, Outcome
 from .parks import Parked, Parks
 from .replaying import Replay
 from .retry import Attempt, attempted
+from .sagas import Sagas
 from .waits import Waits
 from .writes import write_again, written
 
@@ -64,12 +65,14 @@ class Execution:
         began_at: float,
         parked: Parked = Parked(),  # noqa: B008 (immutable)
         outside: Outside | None = None,
+        ending: bool = False,
     ) -> None:
         self.run = run
         self.workflow = workflow
         self.body = body
         self.delivery = delivery
         self.over = False
+        self.ending = ending  # the run is to end: only undos run
         self.halted: Halt | None = None
         self.drain = Drain()
         self.root_flow = ThreadFlow()
@@ -78,7 +81,7 @@ class Execution:
         self.journal = journal
         self.now = now
         self.transaction: object = None
-        self._records = records
+        self.records = records
         self.replay = Replay(self, records)
         self._began = now()
         self.keys = keys
@@ -91,7 +94,7 @@ class Execution:
         self.parks = Parks(self, parked)
         self.waits = Waits(self, records, outside)
         self.called_out: set[Path] = set()  # steps that have made a call of their own
-        self.undos = 0  # of sagas that are open
+        self.sagas = Sagas(self, records)
 
     # ----------------------------------------------------------------------------------------- what compiled code calls
 
@@ -104,7 +107,7 @@ class Execution:
         text = path.step()
         if self.halted is not None or self.over or self._claimed.setdefault(text, path) is not path:
             self._claim(text, path)
-        records = self._records
+        records = self.records
         if records:
             if text + CANCELLED in records:
                 return self.replay.until_cancelled(Live(text, path, label, scope, step, len(rest) == 2))
@@ -118,16 +121,7 @@ class Execution:
 
     def run_callback(self, call: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """A compiled function that foreign code calls back: a flow of its own."""
-        flow = ThreadFlow()
-        token = flow_of_context.set(flow)
-        try:
-            return call(*args, **kwargs)  # type: ignore[operator]
-        except BaseException as error:
-            flow.error = error
-            raise
-        finally:
-            flow.ended = True
-            flow_of_context.reset(token)
+        return run_as_flow(call, args, kwargs)
 
     # ----------------------------------------------------------------------------------------------------------- claims
 
@@ -150,6 +144,10 @@ class Execution:
     def also_claimed(self, path: Path) -> None:
         """The step whose claim is another path is at this one, too: an attempt with its number."""
         self._claimed[path.step()] = path
+
+    def has_claimed(self, text: str) -> bool:
+        """Whether this delivery has come to the step."""
+        return text in self._claimed
 
     def is_step(self, path: Path) -> bool:
         """Whether this is the path of a step that runs: what its lambda calls directly belongs to it (rule A7)."""
@@ -270,7 +268,7 @@ class Execution:
 
     def _call(self, live: Live, call: Callable[[], object]) -> object:
         if points.armed:
-            points.hit("step.before")
+            points.hit("step.before", live.text)
         self.marks.mark(live)
         try:
             return call()
@@ -345,7 +343,7 @@ class Execution:
     def returned(self, live: Live, value: object, *, awaited: bool) -> Record | None:
         """The record of what the step returned; None where it is a fact only if the body goes on past it."""
         if points.armed:
-            points.hit("step.returned")
+            points.hit("step.returned", live.text)
         live.ended = self.now()
         at_once = live.returned(self.codec, value)
         assert live.outcome is not None
@@ -377,7 +375,7 @@ class Execution:
             too_late(self, live)
             raise self.halt(Halt("lease lost"))
         if points.armed:
-            points.hit("step.recorded")
+            points.hit("step.recorded", live.text)
         self.marks.unmark(live)
         if self._doubt.cut:
             self._doubt.passed()

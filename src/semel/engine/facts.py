@@ -103,7 +103,7 @@ class Facts:
 
     def forgo(self, error: BaseException) -> None:
         """These failures have ended something that will be done anew: they are no facts (rules R4, W7)."""
-        ended = set(map(id, _parts(error)))
+        ended = parts_of(error)
         with self._lock:
             self.pending = [failure for failure in self.pending if not failure.ended(ended)]
 
@@ -112,9 +112,14 @@ class Facts:
 
         And those of the failed exchanges before the one that ended a call: the call is made anew as a whole.
         """
-        ended = set(map(id, _parts(fault)))
+        ended = parts_of(fault)
         retracted = [failure.live.text for failure in self._recorded_for_others if failure.ended(ended)]
         return [*retracted, *self._execution.automatic.failed_before([failure.live for failure in self.pending])]
+
+
+def parts_of(error: BaseException) -> set[int]:
+    """The ids of the exception, of those that it groups, and of those that it came from."""
+    return set(map(id, _parts(error)))
 
 
 def _parts(error: BaseException) -> list[BaseException]:

@@ -11,7 +11,8 @@ import asyncio
 import contextvars
 import threading
 from asyncio.events import _get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 
 class ThreadFlow:
@@ -39,6 +40,20 @@ def current_flow(root: ThreadFlow) -> Flow:
     return flow_of_context.get() or root
 
 
+def run_as_flow(call: Any, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """Runs a callback as a flow of its own."""
+    flow = ThreadFlow()
+    token = flow_of_context.set(flow)
+    try:
+        return call(*args, **kwargs)
+    except BaseException as error:
+        flow.error = error
+        raise
+    finally:
+        flow.ended = True
+        flow_of_context.reset(token)
+
+
 def is_past(failed: Flow, mine: Flow) -> bool:
     """Whether a step that starts in ``mine`` goes on past a failure in ``failed``."""
     if failed is mine:
@@ -58,25 +73,27 @@ class Drain:
 
     def __init__(self) -> None:
         self._steps: set[object] = set()
-        self._idle: list[Callable[[], object]] = []
+        self._waiters: list[_Waiter] = []
         self.enter: Callable[[object], None] = self._steps.add
 
     def leave(self, step: object) -> None:
         self._steps.discard(step)
-        if self._idle:
-            self._wake_if_idle()
+        if self._waiters:
+            self._wake()
 
-    def _when_idle(self, wake: Callable[[], object]) -> None:
-        self._idle.append(wake)
-        self._wake_if_idle()
+    def _when(self, steps: Iterable[object] | None, wake: Callable[[], object]) -> None:
+        self._waiters.append(_Waiter(None if steps is None else frozenset(steps), wake))
+        self._wake()
 
-    def _wake_if_idle(self) -> None:
-        while not self._steps:
+    def _wake(self) -> None:
+        for waiter in tuple(self._waiters):
+            if self._steps if waiter.steps is None else not self._steps.isdisjoint(waiter.steps):
+                continue
             try:
-                wake = self._idle.pop()
-            except IndexError:  # another thread wakes them, or there are none
-                return
-            wake()
+                self._waiters.remove(waiter)
+            except ValueError:  # another thread wakes it
+                continue
+            waiter.wake()
 
     @property
     def idle(self) -> bool:
@@ -88,17 +105,41 @@ class Drain:
 
     def wait(self) -> None:
         """Blocks until nothing is in flight."""
-        done = threading.Event()
-        self._when_idle(done.set)
-        done.wait()
+        self.gone(None).wait()
 
     def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
         """The same for a coroutine of ``loop``."""
+        return self.gone(None).future(loop)
+
+    def gone(self, steps: Iterable[object] | None) -> Gone:
+        """What is waited for until none of these steps is in flight; None is all."""
+        return Gone(self, steps)
+
+
+class _Waiter:
+    def __init__(self, steps: frozenset[object] | None, wake: Callable[[], object]) -> None:
+        self.steps = steps
+        self.wake = wake
+
+
+class Gone:
+    """Steps that are waited for, on a thread or on a loop."""
+
+    def __init__(self, drain: Drain, steps: Iterable[object] | None) -> None:
+        self._drain = drain
+        self._steps = steps
+
+    def wait(self) -> None:
+        done = threading.Event()
+        self._drain._when(self._steps, done.set)
+        done.wait()
+
+    def future(self, loop: asyncio.AbstractEventLoop) -> asyncio.Future[None]:
         future: asyncio.Future[None] = loop.create_future()
 
         def settle() -> None:
             if not future.done():
                 future.set_result(None)
 
-        self._when_idle(lambda: loop.call_soon_threadsafe(settle))
+        self._drain._when(self._steps, lambda: loop.call_soon_threadsafe(settle))
         return future

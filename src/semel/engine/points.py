@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import Protocol
 
 NAMES = frozenset(
     {
@@ -26,14 +27,31 @@ NAMES = frozenset(
 )
 
 
-class _Armed:
+class Armed(Protocol):
+    """What hears of each point that an execution comes to."""
+
+    def hit(self, name: str, path: str) -> None: ...
+
+
+class _Death:
+    """Lets the process die at the n-th hit of one point."""
+
     def __init__(self, name: str, count: int) -> None:
-        self.name = name
-        self.left = count
-        self.lock = threading.Lock()
+        self._name = name
+        self._left = count
+        self._lock = threading.Lock()
+
+    def hit(self, name: str, path: str) -> None:
+        if name != self._name:
+            return
+        with self._lock:
+            self._left -= 1
+            if self._left != 0:
+                return
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-armed: _Armed | None = None
+armed: Armed | None = None
 
 
 def arm(spec: str | None) -> None:
@@ -42,25 +60,25 @@ def arm(spec: str | None) -> None:
     Raises:
         ValueError: no such point, or a count below 1.
     """
-    global armed
     if spec is None:
-        armed = None
+        watch(None)
         return
     name, _, count = spec.partition(":")
     if name not in NAMES or int(count or "1") < 1:
         raise ValueError(f"no crash point {spec!r}; the points are {', '.join(sorted(NAMES))}")
-    armed = _Armed(name, int(count or "1"))
+    watch(_Death(name, int(count or "1")))
 
 
-def hit(name: str) -> None:
-    """Dies here if this point is armed and its count is reached."""
-    point = armed
-    if point is None or point.name != name:
-        return
-    with point.lock:
-        point.left -= 1
-        if point.left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+def watch(watcher: Armed | None) -> None:
+    """Lets ``watcher`` hear of all points, or nobody."""
+    global armed
+    armed = watcher
+
+
+def hit(name: str, path: str = "") -> None:
+    """The execution has come to this point; ``path`` is that of its step."""
+    if armed is not None:
+        armed.hit(name, path)
 
 
 arm(os.environ.get("SEMEL_CRASH_AT"))

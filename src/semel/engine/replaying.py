@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from semel.errors import RecordUnreadable, StoreError
@@ -80,15 +80,7 @@ class Replay:
         execution = self._execution
         cancelled = self._records[live.text + CANCELLED]
         self._found.add(live.text)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + max(0.0, cancelled.finished_at - cancelled.started_at) + _GRACE
-        while (left := end - loop.time()) > 0:
-            try:
-                await asyncio.sleep(min(left, _LOOK))
-            except asyncio.CancelledError:
-                passed(cancelled.finished_at)
-                raise
-            execution.goes_on(live)
+        await self.cancelled_again(cancelled, lambda: execution.goes_on(live))
         log.warning(
             "run %s: the step %s was cancelled in an earlier attempt, and nothing has cancelled it in this one; "
             "it has its own outcome now",
@@ -96,7 +88,7 @@ class Replay:
             live.text,
         )
         try:
-            kept = await execution.journal.append([], [], [cancelled.path]).future(loop)
+            kept = await execution.journal.append([], [], [cancelled.path]).future(asyncio.get_running_loop())
         except StoreError as error:
             raise execution.halt(Halt("store", error)) from error
         if not kept:
@@ -107,10 +99,22 @@ class Replay:
         self._found.discard(live.text)
         return await execution.run_awaited(live)
 
+    async def cancelled_again(self, record: Record, goes_on: Callable[[], object]) -> None:
+        """Waits for what cancelled the body there before; comes back if nothing does so in time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + max(0.0, record.finished_at - record.started_at) + _GRACE
+        while (left := end - loop.time()) > 0:
+            try:
+                await asyncio.sleep(min(left, _LOOK))
+            except asyncio.CancelledError:
+                passed(record.finished_at)
+                raise
+            goes_on()
+
     def unreached(self, claimed: Mapping[str, object]) -> list[str]:
         """The recorded steps that this attempt did not come to (rule W12); those inside a found step do not count."""
         return [
             path
             for path in self._records
-            if path not in claimed and not path.endswith(CANCELLED) and self._found.isdisjoint(enclosing_steps(path))
+            if path not in claimed and CANCELLED not in path and self._found.isdisjoint(enclosing_steps(path))
         ]

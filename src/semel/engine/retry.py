@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from semel.codec import Codec
 from semel.compiler import Path
 from semel.errors import InvalidRetry, StepTimedOut
+from semel.store.interface import Note
 
 from .decisions import is_decision
 from .live import Live
@@ -45,7 +46,10 @@ class Policy(Protocol):
 class Attempt(Live):
     """One attempt of a step with a retry or a time limit."""
 
-    __slots__ = ("end", "error", "number", "policy", "since", "timed_out")
+    __slots__ = ("end", "error", "number", "policy", "recorded", "since", "timed_out")
+
+    #: Whether a decision is recorded at once, as an exhausted retry is: no flow goes on past it.
+    decides = False
 
     def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
         super().__init__(text, path, label, scope, step, scoped)
@@ -55,6 +59,16 @@ class Attempt(Live):
         self.end: float | None = None  # of its time, if that is limited
         self.timed_out = False
         self.error: BaseException | None = None
+        self.recorded = False
+
+    @property
+    def place(self) -> Path:
+        """Where it waits for its next attempt."""
+        return self.path
+
+    def notes(self, execution: Execution, error: BaseException) -> list[Note]:
+        """What an operator should know when it has failed for good."""
+        return []
 
     def out_of_time(self, task: asyncio.Future[object]) -> None:
         self.timed_out = task.cancel()
@@ -160,7 +174,7 @@ def _before(execution: Execution, live: Attempt, wait: Wait | None) -> Generator
     """Waits for the clock of the attempt; no attempt starts when the time of the step is over."""
     now = execution.now()
     if wait is not None and wait.at is not None and wait.at > now:
-        yield execution.parks.at(live.text, live.path, wait)
+        yield execution.parks.at(live.text, live.place, wait)
     if live.end is not None:
         if now >= live.end:
             live.error = live.over_time()
@@ -173,17 +187,18 @@ def _failed(execution: Execution, live: Attempt, awaited: bool) -> Generator[Wai
     """What the failure of an attempt leads to: a wait, a record, or a fact of the ordinary kind."""
     error = live.error
     assert error is not None
-    if is_decision(error) or not isinstance(error, Exception):
+    decision = is_decision(error)
+    if not isinstance(error, Exception) or (decision and not live.decides):
         execution.take_failure(live, error, awaited=awaited)
         return
     policy = live.policy
     made = live.number + 1
-    if policy is not None and policy.attempts is not None and made < policy.attempts:
+    if policy is not None and policy.attempts is not None and made < policy.attempts and not decision:
         key = execution.keys.of_value(f"{live.text}\x1fjitter\x1f{made}", 16)
         at = live.ended + policy.delay(made, key)
         if live.end is None or at < live.end:
             execution.facts.forgo(error)
-            yield execution.parks.at(live.text, live.path, Wait("retry", at, made, live.since, awaited))
+            yield execution.parks.at(live.text, live.place, Wait("retry", at, made, live.since, awaited))
             return
     if policy is None:
         execution.take_failure(live, error, awaited=awaited)
@@ -197,4 +212,6 @@ def _record(execution: Execution, live: Attempt, awaited: bool) -> Generator[Wai
     live.started = live.started or live.ended
     execution.parks.over(live.text)
     record = execution.record_of(live, live.final(execution.codec), awaited)
-    yield from recorded(execution, [record])
+    assert live.error is not None
+    yield from recorded(execution, [record], live.notes(execution, live.error))
+    live.recorded = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from semel.errors import StoreError
@@ -61,8 +61,13 @@ def recorded(
     execution: Execution, records: list[Record], notes: Sequence[Note] = (), retracted: Sequence[str] = ()
 ) -> Generator[Waiting, Any, None]:
     """Makes records durable that nothing had to run for; raises ``Unwind`` where that cannot be."""
+    yield from durable(execution, lambda: execution.journal.append(records, [*notes], [*retracted]))
+
+
+def durable(execution: Execution, write: Callable[[], Waiting]) -> Generator[Waiting, Any, None]:
+    """Waits for a write to be durable; raises ``Unwind`` where it cannot be."""
     try:
-        kept = yield execution.journal.append(records, [*notes], [*retracted])
+        kept = yield write()
     except StoreError as error:
         raise execution.halt(Halt("store", error)) from error
     if not kept:

@@ -12,7 +12,7 @@ from semel.errors import SemelError, StoreError, WorkerKilled
 from semel.store.interface import Claim, Outcome, Status
 from semel.workflow.function import FunctionWorkflow
 
-from .delivery import DEADLY, prepare
+from .delivery import DEADLY, prepare, prepare_end
 from .lease import Lease
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ class Attempts:
         claim = self._claim
         try:
             if claim.run.ending is not None:
-                self._end(claim.run.ending)
-                return None
+                return prepare_end(
+                    self._app, self._workflow, claim, self._lease, self._end(claim.run.ending), self._doubtful
+                )
             if claim.takeover and claim.delivery > DEADLY:
                 raise WorkerKilled(self._killed())
             return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered(), self._doubtful)
@@ -76,6 +77,8 @@ class Attempts:
             self.release()
         elif ended.how == "completed":
             log.info("run %s of %s completed", self._claim.run.id, self._workflow.name)
+        elif ended.how == "ended":
+            log.info("run %s of %s: %s", self._claim.run.id, self._workflow.name, self._claim.run.ending)
         elif ended.how == "parked":
             log.debug("run %s of %s waits", self._claim.run.id, self._workflow.name)
         elif ended.how == "faulted":
@@ -112,14 +115,12 @@ class Attempts:
         self._app.store.finish(claim, outcome).wait()
         log.error("run %s of %s faulted: %s", claim.run.id, self._workflow.name, error)
 
-    def _end(self, ending: str) -> None:
-        """Ends a run that was cancelled, or is out of time."""
+    def _end(self, ending: str) -> Outcome:
+        """The outcome of a run that was cancelled, or is out of time."""
         run = self._claim.run
         now = self._app.now()
         status: Status = "cancelled" if ending == "cancelled" else "faulted"
-        outcome = Outcome(status, run.visits, None, None, None, run.started_at or now, now)
-        self._app.store.finish(self._claim, outcome).wait()
-        log.info("run %s of %s: %s", run.id, self._workflow.name, ending)
+        return Outcome(status, run.visits, None, None, None, run.started_at or now, now)
 
     def _killed(self) -> str:
         records = self._app.store.records(self._claim.run.uid)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from semel.engine.body import Body
 from semel.engine.commit import BodyCommit
 from semel.engine.derive import derived
-from semel.engine.drive import Steps, deliver
+from semel.engine.drive import Steps, deliver, end
 from semel.engine.execution import Execution
 from semel.engine.keys import request_digest, run_key, scoped_key
 from semel.engine.parks import Parked, parked_executions
-from semel.store.interface import Claim, Note, Record, Store, Ticket
+from semel.store.interface import Claim, Note, Outcome, Record, Store, Ticket
 from semel.workflow.function import FunctionWorkflow
 
 from .lease import Lease
@@ -84,32 +84,9 @@ def prepare(
     Raises:
         RecordUnreadable: the arguments no longer fit the program's types.
     """
-    run = claim.run
-    parked = parked_executions(run.parked)
-    visit = run.visits.get(BODY, 0)
-    if f"{BODY}@{visit}" not in parked:
-        visit += 1
     args, kwargs = arguments(app, claim)
-    body = Body(workflow.function, workflow.name, BODY, visit, args, kwargs)
-    recorded = app.store.records(run.uid, body.execution_name, transactional=run.transactional > 0)
-    records = {record.path: record for record in recorded}
-    execution = Execution(
-        run=run.uid,
-        workflow=workflow.name,
-        body=body.execution_name,
-        delivery=claim.delivery,
-        doubtful=doubtful,
-        records=records,
-        codec=app.codec,
-        keys=RunKeys(app, run.seed),
-        journal=RunJournal(app.store, claim, lease),
-        now=app.now,
-        began_at=claim.began_at,
-        parked=parked.get(body.execution_name, Parked()),
-        outside=RunOutside(app, claim),
-    )
-    commit = BodyCommit(app.store, claim, app.engines)
-    execution.transaction = commit
+    body = _body(workflow, claim, args, kwargs)
+    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, ending=False)
     steps = deliver(
         claim,
         body,
@@ -121,6 +98,49 @@ def prepare(
         now=app.now,
     )
     return execution, steps
+
+
+def prepare_end(
+    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, outcome: Outcome, doubtful: bool
+) -> tuple[Execution, Steps]:
+    """The end of a run that was cancelled, or is out of time: the undos of its open sagas, then this outcome."""
+    body = _body(workflow, claim, (), {})
+    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, ending=True)
+    return execution, end(claim, body, execution, commit, app.codec, outcome, now=app.now)
+
+
+def _body(workflow: FunctionWorkflow, claim: Claim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Body:
+    """The execution that is open: one that is parked, or the next visit."""
+    visit = claim.run.visits.get(BODY, 0)
+    if f"{BODY}@{visit}" not in parked_executions(claim.run.parked):
+        visit += 1
+    return Body(workflow.function, workflow.name, BODY, visit, args, kwargs)
+
+
+def _execution(
+    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, body: Body, *, doubtful: bool, ending: bool
+) -> tuple[Execution, BodyCommit]:
+    run = claim.run
+    recorded = app.store.records(run.uid, body.execution_name, transactional=run.transactional > 0)
+    execution = Execution(
+        run=run.uid,
+        workflow=workflow.name,
+        body=body.execution_name,
+        delivery=claim.delivery,
+        doubtful=doubtful,
+        records={record.path: record for record in recorded},
+        codec=app.codec,
+        keys=RunKeys(app, run.seed),
+        journal=RunJournal(app.store, claim, lease),
+        now=app.now,
+        began_at=claim.began_at,
+        parked=parked_executions(run.parked).get(body.execution_name, Parked()),
+        outside=RunOutside(app, claim),
+        ending=ending,
+    )
+    commit = BodyCommit(app.store, claim, app.engines)
+    execution.transaction = commit
+    return execution, commit
 
 
 def arguments(app: App, claim: Claim) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -183,7 +183,7 @@ class Worker:
 
     def _end_cancelled(self) -> None:
         """Halts what runs here and was cancelled, or is out of time: it is claimed again, to be ended."""
-        running = {execution.run: execution for execution in tuple(self._executions)}
+        running = {execution.run: execution for execution in tuple(self._executions) if not execution.ending}
         for uid in self._app.store.ending(list(running)) if running else ():
             running[uid].halt(Halt("cancelled"))
 

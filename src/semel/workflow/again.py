@@ -17,6 +17,8 @@ def again_at(path: Path, passes: tuple[object, ...], awaited: bool, app: Any) ->
         if path.in_step:
             raise NotAllowedHere(f"app.again(…) in a step ({path.text()}) would end the body in the middle of it")
         execution: Any = path.execution
+        if execution.sagas.open:
+            raise NotAllowedHere(f"app.again(…) in the block of a saga ({path.text()}) would leave its undos open")
         workflow = app.workflows[execution.workflow]
         workflow.encoded(app.codec, args, kwargs)  # what does not fit, or cannot be recorded, is refused here
         raise execution.halt(Halt("again", args=workflow.bind(args, kwargs)))
