@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from .workflow.sleep import sleep_async as sleep_async
     from .workflow.sleep import sleep_until as sleep_until
     from .workflow.sleep import sleep_until_async as sleep_until_async
+    from .workflow.transaction import transaction as transaction
+    from .workflow.transaction import transaction_async as transaction_async
 
 _HOMES = {
     "Answer": ".capture.exchange",
@@ -91,6 +93,8 @@ _HOMES = {
     "sleep_async": ".workflow.sleep",
     "sleep_until": ".workflow.sleep",
     "sleep_until_async": ".workflow.sleep",
+    "transaction": ".workflow.transaction",
+    "transaction_async": ".workflow.transaction",
     "wait_all": ".workflow.child",
     "wait_all_async": ".workflow.child",
     "wait_first": ".workflow.child",
@@ -136,6 +140,8 @@ __all__ = [
     "sleep_async",
     "sleep_until",
     "sleep_until_async",
+    "transaction",
+    "transaction_async",
     "wait_all",
     "wait_all_async",
     "wait_first",

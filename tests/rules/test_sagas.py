@@ -114,7 +114,8 @@ def handled() -> str:
     try:
         trip()
     except NoRoom as error:
-        once("told", lambda: done.append(f"no {error}"))
+        what = str(error)
+        once("told", lambda: done.append(f"no {what}"))
         sleep(DAY)
         return "at home"
     return "away"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from semel.errors import NotAllowedHere
-from semel.store.interface import Claim, Note, Outcome, Store
+from semel.store.interface import Claim, Note, Outcome, Record, Store
 
 
 class BodyCommit:
@@ -23,6 +23,7 @@ class BodyCommit:
         self._engines = engines
         self._session: Any = None
         self._async_session: Any = None
+        self._transacted = False
 
     def session(self) -> Any:
         """The body's session; the same at each call."""
@@ -52,8 +53,34 @@ class BodyCommit:
 
     def is_accident(self, error: BaseException) -> bool:
         """Whether the body met the app's database in a state that may be gone when it is delivered again (rule R11)."""
-        opened = self._session is not None or self._async_session is not None
+        opened = self._session is not None or self._async_session is not None or self._transacted
         return opened and bool(self._engines().is_accident(error))
+
+    # --------------------------------------------------------------------------------------------- transactional steps
+
+    def step_session(self) -> Any:
+        """A session for one transactional step."""
+        self._transacted = True
+        return self._engines().step_session()
+
+    def step_async_session(self) -> Any:
+        """A session for one in an async body."""
+        self._transacted = True
+        return self._engines().step_async_session()
+
+    def step_in(self, session: Any, record: Record) -> bool:
+        """Writes the record of the step in its session's transaction; False if the claim was lost."""
+        return self._store.step_in(session.connection().connection.dbapi_connection, self._claim, record)
+
+    def has_written(self) -> bool:
+        """Whether the body's own transaction holds the database."""
+        return self._session is not None and bool(self._session.has_written())
+
+    async def has_written_async(self) -> bool:
+        """The same in an async body."""
+        if self._async_session is None:
+            return self.has_written()
+        return bool(await self._async_session.run_sync(lambda sync: sync.has_written()))
 
     # ---------------------------------------------------------------------------------------------------------- insides
 

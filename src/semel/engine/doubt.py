@@ -31,7 +31,7 @@ class Doubt:
 
     def notes(self, live: Live) -> list[Note]:
         """What is durable before a step runs that an earlier delivery may have run, whatever then becomes of it."""
-        if not self.here():
+        if live.exactly_once or not self.here():
             return []
         text = "an earlier attempt was cut off and may have made this call already, without a record of it"
         return [self._execution.note(live.text, "possibly doubled", text)]

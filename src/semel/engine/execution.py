@@ -224,7 +224,7 @@ class Execution:
                 record = self.returned(live, value, awaited=False)
                 if record is None:
                     return value
-                kept = written(self, record)
+                kept = live.durable or written(self, record)
             except StoreError as error:
                 raise self.halt(Halt("store", error)) from error
             return self._finish(live, kept)
@@ -310,9 +310,9 @@ class Execution:
     async def _make_durable(self, loop: asyncio.AbstractEventLoop, live: Live, value: object, awaited: bool) -> object:
         try:
             record = self.returned(live, value, awaited=awaited)
-            if record is None:
+            if record is None or live.durable:
                 self.drain.leave(live)
-                return value
+                return value if record is None else self._finish(live, True)
             ticket = self.journal.append([record], [], [])
         except BaseException:
             self.drain.leave(live)

@@ -40,6 +40,10 @@ class Live:
         ),
     )
 
+    #: Whether its record is durable before it is given to the engine, so that it cannot have run without one.
+    exactly_once = False
+    durable = False
+
     def __init__(self, text: str, path: Path, label: str, scope: object, step: object, scoped: bool) -> None:
         self.text = text
         self.path = path

@@ -19,11 +19,15 @@ class Marks:
 
     def mark(self, live: Live) -> None:
         """The step starts."""
+        if live.exactly_once:
+            return
         live.mark = self._journal.mark(live.text)
         self._marked.add(live)
 
     def unmark(self, live: Live) -> None:
         """The step's record is durable."""
+        if live not in self._marked:
+            return
         self._marked.discard(live)
         self._journal.unmark(live.mark)
 

@@ -17,6 +17,8 @@ NAMES = frozenset(
         "step.before",
         "step.returned",
         "step.recorded",
+        "transaction.before_commit",
+        "transaction.after_commit",
         "body.before_commit",
         "body.after_commit",
         "journal.in_batch",

@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import sys
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from operator import attrgetter
 from types import FunctionType
@@ -79,7 +78,7 @@ class _Delays:
     def __init__(self, delays: tuple[float, ...]) -> None:
         self._delays = delays
 
-    @cached_property
+    @property
     def attempts(self) -> int:
         return len(self._delays) + 1
 

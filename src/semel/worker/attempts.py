@@ -34,6 +34,7 @@ class Attempts:
         self._pause = _FIRST_PAUSE
         self._redelivered: int | None = None
         self._doubtful = claim.blind
+        self._first = True
 
     def prepare(self) -> tuple[Execution, Steps] | None:
         """The next delivery; None if the run cannot be delivered, and was faulted."""
@@ -45,7 +46,9 @@ class Attempts:
                 )
             if claim.takeover and claim.delivery > DEADLY:
                 raise WorkerKilled(self._killed())
-            return prepare(self._app, self._workflow, claim, self._lease, self._already_redelivered(), self._doubtful)
+            first, self._first = self._first, False
+            redelivered = self._already_redelivered()
+            return prepare(self._app, self._workflow, claim, self._lease, redelivered, self._doubtful, first=first)
         except StoreError:
             raise
         except SemelError as error:

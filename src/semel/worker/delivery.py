@@ -74,19 +74,20 @@ class RunJournal:
 
 
 def prepare(
-    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, redelivered: int, doubtful: bool
+    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, redelivered: int, doubtful: bool, *, first: bool
 ) -> tuple[Execution, Steps]:
     """One delivery of the run, ready to be driven.
 
     ``redelivered`` counts those that the policy has already added; ``doubtful`` says that steps may have been in
-    flight, without a record and without a mark, when an earlier one was cut off.
+    flight, without a record and without a mark, when an earlier one was cut off; ``first`` that it is the claim's
+    first one.
 
     Raises:
         RecordUnreadable: the arguments no longer fit the program's types.
     """
     args, kwargs = arguments(app, claim)
     body = _body(workflow, claim, args, kwargs)
-    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, ending=False)
+    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, first=first)
     steps = deliver(
         claim,
         body,
@@ -105,7 +106,7 @@ def prepare_end(
 ) -> tuple[Execution, Steps]:
     """The end of a run that was cancelled, or is out of time: the undos of its open sagas, then this outcome."""
     body = _body(workflow, claim, (), {})
-    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, ending=True)
+    execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, first=False, ending=True)
     return execution, end(claim, body, execution, commit, app.codec, outcome, now=app.now)
 
 
@@ -118,10 +119,18 @@ def _body(workflow: FunctionWorkflow, claim: Claim, args: tuple[Any, ...], kwarg
 
 
 def _execution(
-    app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease, body: Body, *, doubtful: bool, ending: bool
+    app: App,
+    workflow: FunctionWorkflow,
+    claim: Claim,
+    lease: Lease,
+    body: Body,
+    *,
+    doubtful: bool,
+    first: bool,
+    ending: bool = False,
 ) -> tuple[Execution, BodyCommit]:
     run = claim.run
-    recorded = app.store.records(run.uid, body.execution_name, transactional=run.transactional > 0)
+    recorded = app.store.records(run.uid, body.execution_name, transactional=run.transactional > 0 or not first)
     execution = Execution(
         run=run.uid,
         workflow=workflow.name,

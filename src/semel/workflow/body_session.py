@@ -51,12 +51,16 @@ class BodySession(Session):
 
     def flush(self, objects: Any = None) -> None:
         if self.new or self.dirty or self.deleted:
-            _not_in_a_step()
+            self._not_in_a_step()
         super().flush(objects)
 
     def connection(self, *args: Any, **kwargs: Any) -> Any:
-        _not_in_a_step()
+        self._not_in_a_step()
         return super().connection(*args, **kwargs)
+
+    def has_written(self) -> bool:
+        """Whether its transaction holds the database's lock."""
+        return self.in_transaction() and in_transaction(Session.connection(self))
 
     def commit_with_run(self) -> None:
         """The body's own commit."""
@@ -66,15 +70,28 @@ class BodySession(Session):
         """Closes it, when the body has ended."""
         super().close()
 
+    def _not_in_a_step(self) -> None:
+        path = current.get()
+        if path is not None and path.in_step and not path.execution.over:
+            raise NotAllowedHere(
+                f"a write through app.session() inside a step (under {path.text()}): it is rolled back if the body "
+                f"fails, but the step's record stays, so no later attempt would write it again. Write it in the body, "
+                f'after the step; or in a step with a transaction of its own: transaction("label", lambda session: …)'
+            )
 
-def _not_in_a_step() -> None:
-    path = current.get()
-    if path is not None and path.in_step and not path.execution.over:
-        raise NotAllowedHere(
-            f"a write through app.session() inside a step (under {path.text()}): it is rolled back if the body fails, "
-            f"but the step's record stays, so no later attempt would write it again. Write it in the body, after the "
-            f"step"
-        )
+
+class StepSession(BodySession):
+    """The session of one transactional step (rule W13)."""
+
+    def _not_in_a_step(self) -> None:
+        """Its writes commit with the step's record."""
+
+
+def in_transaction(connection: Any) -> bool:
+    """Whether SQLite's driver has begun a transaction on a SQLAlchemy connection, as it does before a write."""
+    driver = connection.connection.dbapi_connection
+    inner = getattr(driver, "_connection", None)
+    return bool(getattr(driver, "in_transaction", getattr(inner, "in_transaction", False)))
 
 
 def is_accident(error: BaseException) -> bool:

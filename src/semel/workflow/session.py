@@ -69,6 +69,18 @@ class Engines:
 
         return self._asyncio.AsyncSession(self._async_engine(), expire_on_commit=False, sync_session_class=BodySession)
 
+    def step_session(self) -> Any:
+        """A new session for one transactional step."""
+        from .body_session import StepSession
+
+        return StepSession(self._sync_engine(), expire_on_commit=False)
+
+    def step_async_session(self) -> Any:
+        """``step_session`` for an async body."""
+        from .body_session import StepSession
+
+        return self._asyncio.AsyncSession(self._async_engine(), expire_on_commit=False, sync_session_class=StepSession)
+
     def is_accident(self, error: BaseException) -> bool:
         """Whether a database error may be gone when the body is delivered again."""
         from .body_session import is_accident

@@ -143,7 +143,7 @@ class Step:
         return f'"{name}"' if self.form == "event" and self.label is None and name else ""
 
 
-_CALLED: dict[Form, str] = {"once": "once", "transaction": "transaction", "child": "run_child", "saga": "saga"}
+_CALLED: dict[Form, str] = {"once": "once", "child": "run_child", "saga": "saga"}
 
 
 @dataclass(frozen=True, slots=True)

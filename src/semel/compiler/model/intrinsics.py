@@ -7,6 +7,7 @@ from .data import Form
 _FORMS: dict[str, Form] = {
     "once": "once",
     "transaction": "transaction",
+    "transaction_async": "transaction",
     "run_child": "child",
     "saga": "saga",
     "Saga().step": "saga step",

@@ -1,5 +1,4 @@
-"""The commits of a body: its end, its park, its next visit; with the children that it starts and the events it used "
-"up."""
+"""The commits of a body: its end, its park, its next visit; with the children it starts and the events it used up."""
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ Target = sqlite3.Connection | sqlite3.Cursor
 def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]) -> bool:
     """Writes the outcome; False, and nothing written, if the run's version is no longer the claim's."""
     run = claim.run
+    poked = 0
     if outcome.status == "parked":
         kept = _park(target, claim, outcome)
     elif outcome.status == "pending":
@@ -25,18 +25,19 @@ def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]
         if kept:
             target.execute(MAIN["turn"], (_turns(target, 1), run.uid))
     else:
-        kept = target.execute(MAIN["finish"], outcome_row(claim, outcome)).rowcount == 1
+        rows = target.execute(MAIN["finish"], outcome_row(claim, outcome)).fetchall()
+        kept, poked = bool(rows), rows[0][0] if rows else 0
     if not kept:
         return False
     for child in outcome.children:
         start(target, child)
     target.executemany(MAIN["take_event"], [(seq, run.uid) for seq in outcome.taken])
-    if outcome.forget is not None and run.transactional:
+    if outcome.forget is not None:
         target.execute(MAIN["forget_steps_of_body"], (run.uid, outcome.forget))
     if notes:
         target.executemany(MAIN["note"], note_rows(notes))
     if outcome.status in ENDED:
-        if run.deadline is not None or run.poked or run.parked != "{}":
+        if run.deadline is not None or poked or run.parked != "{}":
             clear(target, run.uid)
         if run.parent is not None:
             child_ended(target, run.parent)

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -222,7 +222,8 @@ class Sqlite:
 
     def ending(self, runs: Sequence[str]) -> builtins.list[str]:
         held = set(runs)
-        return [uid for (uid,) in self._open().main_readers.all(MAIN["ending"]) if uid in held]
+        ending: Any = self._open().main_readers.all(MAIN["ending"])
+        return [uid for (uid,) in ending if uid in held]
 
     def next_due(self) -> float | None:
         row = self._open().main_readers.one(MAIN["next_due"])
@@ -240,24 +241,33 @@ class Sqlite:
         session = self._open()
         return Steps(waking.redeliver(session, run, now))
 
-    def forget(self, run: str, path: str, note: Note) -> Operation[bool]:
-        session = self._open()
+    def forget(self, run: str, path: str, note: Note) -> Steps[bool]:
+        return Steps(self._forget(self._open(), run, path, note))
 
-        def work(connection: sqlite3.Connection) -> bool:
-            if self._is_held(session, connection, run):
+    def _forget(self, session: Session, run: str, path: str, note: Note) -> Generator[Operation[Any], Any, bool]:
+        def in_journal(connection: sqlite3.Connection) -> bool:
+            if self._is_held(session, connection.execute, run):
                 return False
             if connection.execute(JOURNAL["forget"], (run, path)).rowcount == 0:
                 return False
             connection.execute(JOURNAL["note"], note_row(note))
             return True
 
-        return self._submit(session.in_journal(work))
+        def in_main(connection: sqlite3.Connection) -> bool:  # the record of a transactional step
+            held = self._is_held(session, session.journal_readers.all, run)
+            if held or connection.execute(MAIN["forget_step"], (run, path)).rowcount == 0:
+                return False
+            connection.execute(MAIN["note"], note_row(note))
+            return True
+
+        gone: bool = (yield session.in_journal(in_journal)) or (yield session.in_main(in_main))
+        return gone
 
     def record(self, record: Record, note: Note) -> Operation[bool]:
         session = self._open()
 
         def work(connection: sqlite3.Connection) -> bool:
-            if self._is_held(session, connection, record.run):
+            if self._is_held(session, connection.execute, record.run):
                 return False
             connection.execute(JOURNAL["know"], (record.run,))
             connection.execute(JOURNAL["state"], record_row(record))
@@ -403,8 +413,8 @@ class Sqlite:
         claims = session.journal_readers.all(JOURNAL["live_claim_on"], (run.uid, self._lease_clock()))
         return running(run) if session.living(claims) else run
 
-    def _is_held(self, session: Session, connection: sqlite3.Connection, run: str) -> bool:
+    def _is_held(self, session: Session, read: Callable[..., Iterable[Any]], run: str) -> bool:
         """Whether a live owner holds the run; a claim that its finish left behind does not count."""
-        if not session.living(connection.execute(JOURNAL["live_claim_on"], (run, self._lease_clock())).fetchall()):
+        if not session.living(read(JOURNAL["live_claim_on"], (run, self._lease_clock()))):
             return False
         return session.main_readers.one(MAIN["status_of"], (run,)) == ("pending",)

@@ -39,7 +39,7 @@ SELECT uid FROM semel_runs WHERE +status = 'pending' AND uid IN (SELECT value FR
 UPDATE semel_runs SET
     status = ?, visits = ?, result = ?, error = ?, fault = ?, started_at = ?, finished_at = ?, parked = ?,
     version = version + 1
-WHERE uid = ? AND version = ? AND status = 'pending';
+WHERE uid = ? AND version = ? AND status = 'pending' RETURNING poked;
 
 -- name: park
 UPDATE semel_runs SET
