@@ -24,9 +24,11 @@ from .errors import (
     NotAllowedHere,
     Refused,
     RegistrationError,
+    RunIdConflict,
     RunNotFound,
     WorkflowUnknown,
 )
+from .forking import forked
 from .program import at_import, at_start, find_user_code
 from .run import Run
 from .signals import Signals
@@ -282,6 +284,28 @@ class App:
     ) -> list[Row]:
         """Rows of runs, newest first; times are of creation, in seconds since the epoch."""
         return self.store.list(RunFilter(workflow, status, since, until, limit))
+
+    def fork(self, run: Run[R] | str, from_path: str, *, id: str | None = None) -> Run[R]:
+        """Starts a new run that takes over the records of this one up to a step, and goes on from there.
+
+        What was recorded before the step at ``from_path`` is not done again; that step, and what comes after it, is
+        done by the new run, with idempotency keys of its own. The first run stays as it is.
+
+        Raises:
+            StepNotFound: the run has no record of that path.
+            RunNotFound, WorkflowUnknown: there is no such run, or this app does not know its workflow.
+            RunIdConflict: the id is taken.
+        """
+        row = self.store.get(run if isinstance(run, str) else run.id)
+        if row is None:
+            raise RunNotFound(f"there is no run {run!r} in {self.name!r}")
+        self.check()
+        new, records = forked(self, row, from_path, id)
+        found, is_new = self.store.start(new, records).wait()
+        if not is_new:
+            raise RunIdConflict(f"the run id {new.id!r} is taken; a fork is a new run, so choose another id")
+        self.signals.started()
+        return Run(self, found.id, found.uid)
 
     def purge(self, *, older_than: timedelta, batch: int = 500) -> int:
         """Deletes runs that ended longer ago than ``older_than``, with their records; gives their number.

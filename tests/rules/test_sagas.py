@@ -110,6 +110,25 @@ def test_finished_undos_close_the_round_and_a_retry_does_the_work_anew(scene: Sc
     assert not [note for note in scene.app.store.notes(run.uid) if note.kind == "unreached"]
 
 
+keys: list[str] = []
+
+
+def keyed() -> None:
+    with saga("trip") as steps:
+        steps.step("flight", lambda key: keys.append(key), undo=cancel)
+        steps.step("car", lambda: book("car"), undo=cancel)
+
+
+@pytest.mark.rule("W7")
+def test_work_that_is_done_anew_has_new_keys(scene: Scene) -> None:
+    keys.clear()
+    broken.add("car")
+    run = scene.start(keyed)
+    run.retry()
+    scene.settle()
+    assert len(keys) == len(set(keys)) == 2  # the other side would give back the booking that was cancelled
+
+
 def handled() -> str:
     try:
         trip()
@@ -438,9 +457,12 @@ def test_an_async_saga_is_cancelled(scene: Scene) -> None:
 
 async def timed() -> str:
     try:
-        async with asyncio.timeout(0.01):
+        async with asyncio.timeout(None) as limit:
+            if done and not broken:  # the time is over again in the next delivery
+                limit.reschedule(0)
             async with saga("trip") as steps:
                 await steps.step("flight", lambda: book_async("flight"), undo=cancel_async)
+                limit.reschedule(0)
                 await asyncio.Event().wait()
     except TimeoutError:
         await sleep_async(DAY)
@@ -454,6 +476,15 @@ def test_a_block_that_is_cancelled_is_undone_once(scene: Scene) -> None:
     scene.again(run, DAY)
     assert run.result() == "out of time"
     assert done == ["book flight", "cancel booking of flight"]
+
+
+@pytest.mark.rule("W7")
+def test_what_nothing_cancels_in_the_next_delivery_is_done_anew(scene: Scene) -> None:
+    broken.add("no second time")
+    run = scene.start(timed)
+    scene.again(run, DAY)
+    assert run.result() == "out of time"
+    assert done == ["book flight", "cancel booking of flight"] * 2
 
 
 def in_a_retried_step() -> str:

@@ -19,20 +19,31 @@ Scope: TypeAlias = "str | int | UUID | tuple[Scope, ...]"
 #: The path format and key derivation that new runs start with; a run keeps its own (rule V6).
 FORMAT = 1
 
+_SEED = 32  # bytes
 _DIGEST = 20  # bytes: 160 bits, as 40 hex digits
 _ATTEMPT = re.compile(r"~\d+(?=[/\[#]|$)")
 
 
+def forked_seed(seed: bytes, fresh: bytes) -> bytes:
+    """The seed of a fork: its own half is for keys and children; what it reads is what the first run has read."""
+    return fresh + seed[-_SEED:]
+
+
+def own_seed(seed: bytes) -> bytes:
+    """What is no other run's, whether or not it is a fork."""
+    return seed[:_SEED]
+
+
 def subkey(seed: bytes, purpose: bytes) -> bytes:
     """A key of 32 bytes that is made of the run's seed and serves one purpose only."""
-    return hashlib.blake2b(purpose, key=seed, digest_size=32).digest()
+    return hashlib.blake2b(purpose, key=seed[-_SEED:], digest_size=32).digest()
 
 
 def run_key(seed: bytes, path: str) -> str:
     """The key of one step of one run: ``path`` without the number of its attempt, under a subkey of the seed."""
     stable = _ATTEMPT.sub("", path) if "~" in path else path
     return hashlib.blake2b(
-        stable.encode("utf-8", "surrogatepass"), key=subkey(seed, b"idempotency"), digest_size=_DIGEST
+        stable.encode("utf-8", "surrogatepass"), key=subkey(own_seed(seed), b"idempotency"), digest_size=_DIGEST
     ).hexdigest()
 
 

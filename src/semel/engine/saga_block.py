@@ -74,7 +74,8 @@ class SagaBlock:
 
     def _round(self, number: int | None = None) -> Path:
         number = self.number if number is None else number
-        return Path(self._parent, self._passes, f"{self._name}~{number}" if number else self._name, self._execution)
+        name = f"{self._name}~r{number}" if number else self._name  # no attempt: its steps have keys of their own
+        return Path(self._parent, self._passes, name, self._execution)
 
     def _passed(self, number: int) -> None:
         """A round that is over: what is recorded in it is not unreached."""
@@ -172,7 +173,11 @@ class SagaBlock:
 
     async def _step_async(self, live: SagaStep, intention: Undo | None) -> Any:
         execution = self._execution
-        await on_loop(self._begin(live, intention))
+        try:
+            await on_loop(self._begin(live, intention))
+        except BaseException as error:  # cancelled before it began
+            live.raised = error
+            raise
         if execution.records.get(live.text + CANCELLED) is not None:
             return await execution.replay.until_cancelled(live)
         record = execution.records.get(live.text)

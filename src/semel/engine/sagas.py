@@ -7,7 +7,7 @@ and the sagas round it. So the undos can run when the body is gone. What is reco
     …/trip#flight!undone    what became of the undo
     …#trip                  how the block was left: a failure, before the first undo runs, or a result
     …#trip!kept             nothing of it is undone any more
-    …#trip!closed           all is undone, and the failure ended the body: the work is done anew, as ``…#trip~1``
+    …#trip!closed           all is undone, and the failure ended the body: the work is done anew, as ``…#trip~r1``
 """
 
 from __future__ import annotations

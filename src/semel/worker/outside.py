@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from semel.engine.derive import derived
-from semel.engine.keys import FORMAT
+from semel.engine.keys import FORMAT, own_seed
 from semel.errors import NotAllowedHere
 from semel.starting import new_run
 from semel.store.interface import Claim, Event, NewRun, Run
@@ -39,11 +39,11 @@ class RunOutside:
             )
         new = new_run(self._app, workflow, args, kwargs, child=True)
         return NewRun(
-            uid=derived(run.seed, f"child\x1f{path}", 16).hex(),
+            uid=derived(own_seed(run.seed), f"child\x1f{path}", 16).hex(),
             id=f"{run.id}/{path.partition('/')[2]}",
             workflow=new.workflow,
             args=new.args,
-            seed=derived(run.seed, f"child's seed\x1f{path}", 32),
+            seed=derived(own_seed(run.seed), f"child's seed\x1f{path}", 32),
             format=FORMAT,
             created_at=new.created_at,
             parent=run.uid,
