@@ -37,6 +37,7 @@ from .store import open_store
 from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
 from .workflow.again import again_at
+from .workflow.backoff import Backoff
 from .workflow.function import FunctionWorkflow, function_workflow, same_function
 from .workflow.once import namespaces
 
@@ -110,7 +111,7 @@ class App:
         *,
         name: str | None = None,
         strict: bool = False,
-        redeliver: int = 0,
+        redeliver: int | Backoff = 0,
         timeout: timedelta | None = None,
     ) -> Callable[[F], F]: ...
     def workflow(
@@ -120,7 +121,7 @@ class App:
         *,
         name: str | None = None,
         strict: bool = False,
-        redeliver: int = 0,
+        redeliver: int | Backoff = 0,
         timeout: timedelta | None = None,
     ) -> Any:
         """Registers a function, sync or async, as a workflow; the function itself stays as it is.
@@ -128,7 +129,8 @@ class App:
         Args:
             name: the workflow's name in the database; the function's own if not given.
             strict: faults a run that ends without reaching a step that an earlier attempt had done (rule W12).
-            redeliver: how often a faulted execution is delivered again by itself, at once (rule R11).
+            redeliver: how often a faulted execution is delivered again by itself, at once; or a ``Backoff``, which says
+                how often it is delivered in all, and how long it waits (rule R11).
             timeout: how long a run may take, waits and restarts included; then it is ended as if it were cancelled.
 
         Raises:

@@ -13,7 +13,7 @@ import pytest
 from time_scene import START, Scene
 
 from semel import Backoff, Decision, once, run_child, sleep
-from semel.errors import InvalidRetry, NotAllowedHere, StepTimedOut
+from semel.errors import InvalidRetry, NotAllowedHere, RegistrationError, StepTimedOut
 
 done: list[str] = []
 keys: list[str] = []
@@ -350,3 +350,44 @@ async def hangs() -> str:
 
 def test_an_async_step_is_cancelled_when_its_time_is_over(scene: Scene) -> None:
     assert scene.start(hangs).result() == "did StepTimedOut"
+
+
+# ------------------------------------------------------------------------------------------------------------------ R11
+
+
+def faults() -> str:
+    once("before", lambda: do("before"))
+    return do("charge")
+
+
+@pytest.mark.rule("R11")
+def test_a_faulted_run_is_delivered_again_by_a_policy_with_waits(scene: Scene) -> None:
+    fails["charge"] = 2
+    scene.app.workflow(redeliver=TWO.max_attempts(3))(faults)
+    run = scene.app.start(faults)
+    scene.settle()
+    assert (run.status, done) == ("parked", ["before", "charge"])
+    scene.again(run, timedelta(seconds=1.9))
+    assert run.status == "parked"
+    scene.again(run, timedelta(seconds=0.1))
+    assert done == ["before", "charge", "charge"]
+    scene.again(run, timedelta(seconds=4))
+    assert run.result() == "did charge"
+    assert [note.kind for note in run.notes()] == ["redelivered", "redelivered"]
+
+
+@pytest.mark.rule("R11")
+def test_its_last_fault_is_that_of_the_run(scene: Scene) -> None:
+    fails["charge"] = 9
+    scene.app.workflow(redeliver=TWO.max_attempts(2))(faults)
+    run = scene.app.start(faults)
+    scene.settle()
+    scene.again(run, timedelta(seconds=2))
+    with pytest.raises(Refusal):
+        run.result()
+    assert done == ["before", "charge", "charge"]
+
+
+def test_a_policy_without_an_end_is_refused(scene: Scene) -> None:
+    with pytest.raises(RegistrationError, match="max_attempts"):
+        scene.app.workflow(redeliver=TWO)(faults)

@@ -29,7 +29,7 @@ from .halt import Halt, Unwind
 from .moment import moment_of_flow
 from .parks import Parked, parked_executions, parked_text
 from .waiting import Waiting
-from .writes import past_failures
+from .writes import past_failures, recorded
 
 log = logging.getLogger("semel")
 
@@ -63,10 +63,13 @@ def deliver(
     codec: Codec,
     *,
     strict: bool,
-    redeliver: bool,
+    pause: float | None,
     now: Callable[[], float],
 ) -> Steps:
-    """Runs the body and commits its outcome."""
+    """Runs the body and commits its outcome.
+
+    ``pause`` is how many seconds after a fault the execution is delivered again by itself; None: it is not.
+    """
     started = now()
     root = body.root(execution)
     fault: BaseException | None = None
@@ -106,7 +109,7 @@ def deliver(
         yield commit.discard()
         yield from _close_rounds(execution, fault)
         return Ended("again", StoreError(f"the app's own database: {told_briefly(fault)}"))
-    return (yield from _fault(claim, execution, commit, codec, fault, started, redeliver, now))
+    return (yield from _fault(claim, body, execution, commit, codec, fault, started, pause, now))
 
 
 def end(
@@ -123,7 +126,10 @@ def end(
     started = now()
     try:
         with _inside(execution, body.root(execution)):
-            yield from execution.sagas.undo(execution.sagas.due())
+            due = execution.sagas.due()
+            if due:
+                yield from recorded(execution, execution.sagas.closed_with(due))
+            yield from execution.sagas.undo(due)
             yield from past_failures(execution, all_of_them=True)
     except Unwind:
         pass
@@ -247,6 +253,23 @@ def _let_go(
         outcome = replace(
             outcome, status="parked", parked=parked_text(executions), due=parks.due, awaited=awaited, need=need
         )
+    return (yield from _park(commit, outcome))
+
+
+def _redelivery(
+    claim: Claim, body: Body, execution: Execution, pause: float, started: float, finished: float
+) -> Outcome:
+    """The park of a faulted execution that is delivered again later."""
+    executions = parked_executions(claim.run.parked)
+    at = finished + pause
+    executions[body.execution_name] = execution.parks.parked_until(at)
+    visits = {**claim.run.visits, body.name: body.visit}
+    outcome = Outcome("parked", visits, None, None, None, claim.run.started_at or started, finished)
+    undos = len(execution.sagas.due())
+    return replace(outcome, parked=parked_text(executions), due=at, undos=undos)
+
+
+def _park(commit: Commit, outcome: Outcome) -> Steps:
     ended = yield from _commit(commit, outcome, [])
     return Ended("parked") if ended.how == "completed" else ended
 
@@ -265,25 +288,27 @@ def _commit(commit: Commit, outcome: Outcome, notes: list[Note]) -> Steps:
 
 def _fault(
     claim: Claim,
+    body: Body,
     execution: Execution,
     commit: Commit,
     codec: Codec,
     fault: BaseException,
     started: float,
-    redeliver: bool,
+    pause: float | None,
     now: Callable[[], float],
 ) -> Steps:
     yield commit.discard()
     notes: list[Note] = []
     retracted = execution.facts.retracted_by(fault)
-    if redeliver:
+    if pause is not None:
         notes = [execution.note("", "redelivered", f"after {told_briefly(fault)}"[:500])]
     closed = execution.sagas.closed_by(parts_of(fault))
     try:
         if (retracted or notes or closed) and not (yield execution.journal.append(closed, notes, retracted)):
             return Ended("lost")
-        if redeliver:
-            return Ended("again", fault)
+        if pause is not None:
+            later = _redelivery(claim, body, execution, pause, started, now())
+            return (yield from _park(commit, later)) if pause else Ended("again", fault)
         outcome = Outcome(
             status="faulted",
             visits=claim.run.visits,

@@ -33,7 +33,7 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     ``need`` more must end.
     """
 
-    kind: Literal["retry", "sleep", "event", "child"]
+    kind: Literal["retry", "sleep", "event", "child", "redelivery"]
     at: float | None = None
     attempt: int = 0
     since: float = 0.0
@@ -70,7 +70,7 @@ class Parks:
 
     def __init__(self, execution: Execution, parked: Parked) -> None:
         self._execution = execution
-        self._before = dict(parked.waits)
+        self._before = {path: wait for path, wait in parked.waits.items() if path}
         self._waits: dict[str, Wait] = {}
         self._paths: dict[str, Path] = {}
         self._sleepers: dict[asyncio.Future[None], asyncio.AbstractEventLoop] = {}
@@ -233,6 +233,11 @@ class Parks:
         now = self._execution.now()
         late = [wait.at for text, wait in self._before.items() if text not in self._waits and (wait.at or 0.0) > now]
         return min([at for at in (*(wait.at for wait in self._waits.values()), *late) if at is not None], default=None)
+
+    def parked_until(self, at: float) -> Parked:
+        """The execution as it is stored when it has faulted, and is delivered again at that time."""
+        waits = {**self._before, "": Wait("redelivery", at)}
+        return Parked(self._parked.entry, self._parked.entered, waits)
 
     def parked(self) -> Parked:
         """The execution as it is stored.

@@ -179,3 +179,7 @@ class Sagas:
     def closed_by(self, errors: set[int]) -> list[Record]:
         """The records that close the rounds whose failure, by its id, has ended the body."""
         return [self.add(saga + CLOSED) for saga, error in self._failed if id(error) in errors]
+
+    def closed_with(self, undos: list[Undo]) -> list[Record]:
+        """The records that close the rounds of these undos, which run because the run is ended from outside."""
+        return [self.add(saga + CLOSED) for saga in dict.fromkeys(undo.sagas[-1] for undo in undos)]

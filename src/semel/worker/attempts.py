@@ -58,8 +58,7 @@ class Attempts:
     def _already_redelivered(self) -> int:
         """How often the policy has delivered this execution again, by earlier workers too."""
         if self._redelivered is None:
-            policy = self._workflow.redeliver and self._claim.takeover
-            notes = self._app.store.notes(self._claim.run.uid) if policy else []
+            notes = self._app.store.notes(self._claim.run.uid) if self._workflow.redeliver else []
             self._redelivered = sum(note.kind == "redelivered" and note.text.startswith("after ") for note in notes)
         return self._redelivered
 
@@ -114,6 +113,7 @@ class Attempts:
             fault=user_traceback(error),
             started_at=claim.run.started_at or now,
             finished_at=now,
+            parked=claim.run.parked,
         )
         self._app.store.finish(claim, outcome).wait()
         log.error("run %s of %s faulted: %s", claim.run.id, self._workflow.name, error)
@@ -123,7 +123,7 @@ class Attempts:
         run = self._claim.run
         now = self._app.now()
         status: Status = "cancelled" if ending == "cancelled" else "faulted"
-        return Outcome(status, run.visits, None, None, None, run.started_at or now, now)
+        return Outcome(status, run.visits, None, None, None, run.started_at or now, now, parked=run.parked)
 
     def _killed(self) -> str:
         records = self._app.store.records(self._claim.run.uid)

@@ -95,7 +95,7 @@ def prepare(
         commit,
         app.codec,
         strict=workflow.strict,
-        redeliver=redelivered < workflow.redeliver,
+        pause=workflow.pause(redelivered, execution.keys),
         now=app.now,
     )
     return execution, steps

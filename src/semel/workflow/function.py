@@ -10,7 +10,10 @@ from datetime import timedelta
 from typing import Any
 
 from semel.codec import Codec, NotEncodable
+from semel.engine.needs import Keys
 from semel.errors import RegistrationError
+
+from .backoff import Backoff
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class FunctionWorkflow:
     signature: inspect.Signature
     is_async: bool
     strict: bool
-    redeliver: int
+    redeliver: int | Backoff
     timeout: timedelta | None = None
 
     @property
@@ -30,6 +33,16 @@ class FunctionWorkflow:
         """Where the function is, for a message."""
         code = getattr(self.function, "__code__", None)
         return f"{code.co_filename}:{code.co_firstlineno}" if code else repr(self.function)
+
+    def pause(self, redelivered: int, keys: Keys) -> float | None:
+        """Seconds after a fault until the execution is delivered again; None if it was so as often as it is to be."""
+        policy = self.redeliver
+        if isinstance(policy, int):
+            return 0.0 if redelivered < policy else None
+        failed = redelivered + 1
+        if failed >= (policy.attempts or 0):
+            return None
+        return policy.delay(failed, keys.of_value(f"redelivery\x1f{failed}", 16))
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as they are recorded: those that can be positional, positional.
@@ -71,7 +84,7 @@ class FunctionWorkflow:
 
 
 def function_workflow(
-    function: Any, *, name: str | None, strict: bool, redeliver: int, timeout: timedelta | None
+    function: Any, *, name: str | None, strict: bool, redeliver: int | Backoff, timeout: timedelta | None
 ) -> FunctionWorkflow:
     """Checks what is registered.
 
@@ -92,8 +105,14 @@ def function_workflow(
             f"the workflow {where} uses variables of the function round it; after a crash they would be gone. Move it "
             f"to the module's top level and give it what it needs as arguments"
         )
-    if redeliver < 0:
-        raise RegistrationError(f"redeliver={redeliver} of the workflow {where} must be 0 or more")
+    if isinstance(redeliver, Backoff):
+        if redeliver.attempts is None:
+            raise RegistrationError(
+                f"redeliver={redeliver!r} of the workflow {where} has no max_attempts, so one that always faults would "
+                f"be delivered for ever; write {redeliver!r}.max_attempts(4)"
+            )
+    elif not isinstance(redeliver, int) or redeliver < 0:
+        raise RegistrationError(f"redeliver={redeliver} of the workflow {where} must be 0 or more, or a Backoff")
     if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
         raise RegistrationError(f"timeout={timeout!r} of the workflow {where} must be a timedelta above nothing")
     chosen = name if name is not None else function.__qualname__.replace("<locals>.", "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any
 
 from semel.store.interface import ENDED, Claim, NewRun, Note, Outcome
 
@@ -25,7 +26,7 @@ def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]
         if kept:
             target.execute(MAIN["turn"], (_turns(target, 1), run.uid))
     else:
-        rows = target.execute(MAIN["finish"], outcome_row(claim, outcome)).fetchall()
+        rows = _rows(target, MAIN["finish"], outcome_row(claim, outcome))
         kept, poked = bool(rows), rows[0][0] if rows else 0
     if not kept:
         return False
@@ -38,7 +39,7 @@ def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]
         target.executemany(MAIN["note"], note_rows(notes))
     if outcome.status in ENDED:
         if run.deadline is not None or poked or run.parked != "{}":
-            clear(target, run.uid)
+            clear(target, run.uid, outcome.status)
         if run.parent is not None:
             child_ended(target, run.parent)
     return True
@@ -65,22 +66,23 @@ def wake(target: Target, runs: Sequence[str]) -> int:
 
 def child_ended(target: Target, parent: str) -> None:
     """A child has ended: its parent wakes if it waits for no more of them."""
-    rows = target.execute(MAIN["child_ended"], (parent,)).fetchall()
+    rows = _rows(target, MAIN["child_ended"], (parent,))
     if rows and rows[0][0]:
         wake(target, [parent])
 
 
-def clear(target: Target, run: str) -> None:
-    """An ended run has no clocks and no events."""
+def clear(target: Target, run: str, status: str) -> None:
+    """An ended run has no clocks and no events; one that has faulted may be delivered again, and keeps its events."""
     target.execute(MAIN["clear_all_due"], (run,))
-    target.execute(MAIN["clear_events"], (run,))
+    if status != "faulted":
+        target.execute(MAIN["clear_events"], (run,))
 
 
 def _park(target: Target, claim: Claim, outcome: Outcome) -> bool:
     run = claim.run
     ended = 0
     if outcome.need:
-        ((ended,),) = target.execute(MAIN["ended_of"], (listed(outcome.awaited),)).fetchall()
+        ((ended,),) = _rows(target, MAIN["ended_of"], (listed(outcome.awaited),))
     row = (
         run.poked, visits_text(outcome), outcome.started_at, outcome.parked, max(outcome.need - ended, 0),
         outcome.undos, run.uid, run.version,
@@ -97,7 +99,14 @@ def _park(target: Target, claim: Claim, outcome: Outcome) -> bool:
     return True
 
 
+def _rows(target: Target, query: str, values: tuple[Any, ...]) -> list[Any]:
+    """What a query returns; asked of the cursor itself, because an async driver's ``execute`` gives one of its own."""
+    cursor = target.cursor() if isinstance(target, sqlite3.Connection) else target
+    cursor.execute(query, values)
+    return cursor.fetchall()
+
+
 def _turns(target: Target, number: int) -> int:
     """The last one of so many new turns."""
-    ((last,),) = target.execute(MAIN["last_turn"], (number,)).fetchall()
+    ((last,),) = _rows(target, MAIN["last_turn"], (number,))
     return int(last)

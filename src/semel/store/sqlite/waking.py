@@ -42,8 +42,8 @@ def cancel(connection: sqlite3.Connection, run: str, now: float, ending: str) ->
         how = ending if uid == run else "cancelled"
         if status == "parked" and not undos:
             ended = "cancelled" if how == "cancelled" else "faulted"
-            connection.execute(MAIN["end_parked"], (ended, now, how, "{}", uid))
-            clear(connection, uid)
+            connection.execute(MAIN["end_parked"], (ended, now, how, uid))
+            clear(connection, uid, ended)
             if parent is not None:
                 child_ended(connection, parent)
         elif already is None:

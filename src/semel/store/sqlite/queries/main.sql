@@ -109,7 +109,7 @@ WHERE r.finished_at IS NULL;
 
 -- name: end_parked
 UPDATE semel_runs SET
-    status = ?, finished_at = ?, ending = ?, parked = ?, version = version + 1
+    status = ?, finished_at = ?, ending = ?, version = version + 1
 WHERE uid = ? AND status = 'parked';
 
 -- name: set_ending
