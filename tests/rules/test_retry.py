@@ -391,3 +391,13 @@ def test_its_last_fault_is_that_of_the_run(scene: Scene) -> None:
 def test_a_policy_without_an_end_is_refused(scene: Scene) -> None:
     with pytest.raises(RegistrationError, match="max_attempts"):
         scene.app.workflow(redeliver=TWO)(faults)
+
+
+# ------------------------------------------------------------------------------------------------------------------- R7
+
+
+@pytest.mark.rule("R7")
+def test_there_is_no_predicate_for_what_is_retried() -> None:
+    with pytest.raises(TypeError, match="retry_if"):
+        once("charge", lambda: do("charge"), retry=TWO.max_attempts(2), retry_if=bool)  # type: ignore[call-overload]
+    assert done == []
