@@ -150,6 +150,36 @@ def test_a_failure_that_the_body_handles_is_a_fact_and_is_undone_once(scene: Sce
     assert done == ["book flight", "book hotel", "book car", *UNDONE, "no car"]
 
 
+def other_steps_inside() -> str:
+    try:
+        with saga("trip") as steps:
+            once("price", lambda: do("price"))
+            with saga("stay") as stay:
+                stay.step("hotel", lambda: book("hotel"), undo=cancel)
+            steps.step("car", lambda: book("car"), undo=cancel)
+    except NoRoom:
+        sleep(DAY)
+    return "at home"
+
+
+def do(what: str) -> str:
+    done.append(what)
+    return what
+
+
+@pytest.mark.rule("W12")
+def test_what_was_done_in_a_block_that_failed_does_not_count_as_unreached(scene: Scene) -> None:
+    broken.add("car")
+    scene.app.workflow(strict=True)(other_steps_inside)
+    run = scene.app.start(other_steps_inside)
+    scene.settle()
+    broken.clear()
+    scene.again(run, DAY)
+    assert run.result() == "at home"
+    assert done == ["price", "book hotel", "book car", "cancel booking of hotel"]
+    assert run.notes() == []
+
+
 def slow_undo() -> None:
     with saga("trip") as steps:
         steps.step("flight", lambda: book("flight"), undo=cancel, undo_retry=QUICK)

@@ -145,6 +145,10 @@ class Execution:
         """The step whose claim is another path is at this one, too: an attempt with its number."""
         self._claimed[path.step()] = path
 
+    def claimed_since(self, number: int) -> list[str]:
+        """The steps that this delivery has come to after so many others."""
+        return list(self._claimed)[number:]
+
     def has_claimed(self, text: str) -> bool:
         """Whether this delivery has come to the step."""
         return text in self._claimed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from semel.errors import RecordUnreadable, StoreError
@@ -34,6 +34,7 @@ class Replay:
         self._execution = execution
         self._records = records
         self._found: set[str] = set()
+        self._skipped: set[str] = set()
 
     def give(self, path: str, record: Record, step: object, awaited: bool) -> Any:
         """The recorded outcome, as an awaitable where the step gave one. Called by ``once``, which the body calls."""
@@ -48,6 +49,11 @@ class Replay:
     def found(self, path: str) -> None:
         """The record of this path was come to."""
         self._found.add(path)
+
+    def skipped(self, paths: Iterable[str]) -> None:
+        """Steps in a block that is over, and is not entered again."""
+        self._skipped.update(paths)
+        self._found.update(paths)
 
     def seen(self, path: str, outcome: Outcome | Record) -> object:
         """What the body gets of an outcome; raises if that is a failure.
@@ -116,5 +122,8 @@ class Replay:
         return [
             path
             for path in self._records
-            if path not in claimed and CANCELLED not in path and self._found.isdisjoint(enclosing_steps(path))
+            if path not in claimed
+            and path not in self._skipped
+            and CANCELLED not in path
+            and self._found.isdisjoint(enclosing_steps(path))
         ]

@@ -18,7 +18,7 @@ from .halt import Unwind
 from .labels import segment_of_label
 from .outcomes import CANCELLED, is_recordable_failure, outcome_of_failure, outcome_of_value
 from .retry import Policy
-from .sagas import CLOSED, KEPT, UNDO, Block, Sagas, SagaStep, Steps, blocks
+from .sagas import CLOSED, KEPT, UNDO, WITHIN, Block, Sagas, SagaStep, Steps, blocks
 from .undoing import Undo, name_of_undo
 from .waiting import on_loop, on_thread
 from .writes import durable, past_failures, recorded
@@ -41,6 +41,7 @@ class SagaBlock:
         self._is_open = False
         self._keeping: Any = None
         self._around: tuple[Block, ...] = ()
+        self._first = 0  # step of the block, among those of this delivery
         self.number = 0
         self.text = self._path.step()
 
@@ -69,7 +70,8 @@ class SagaBlock:
             self._passed(self.number)
             self.number += 1
         self._is_open = True
-        self._sagas.open += 1
+        self._first = execution.claims
+        sagas.open += 1
         blocks.set((self, *self._around))
 
     def _round(self, number: int | None = None) -> Path:
@@ -85,6 +87,7 @@ class SagaBlock:
         self._execution.replay.found(self._path.step())
 
     def _raise_again(self, failure: Record) -> Steps:
+        self._skip()
         yield from past_failures(self._execution)
         yield from self._sagas.undo(self._sagas.below(self.text), self._path)
         try:
@@ -93,11 +96,17 @@ class SagaBlock:
             self._sagas.left_by(self.text, error)
             raise
 
+    def _skip(self) -> None:
+        within: Any = self._sagas.record(self.text + WITHIN)
+        if within is not None:
+            self._execution.replay.skipped(self._execution.codec.decode(within.data))
+
     def _cancel_again(self, cancelled: Record) -> Steps:
         yield from self._sagas.undo(self._sagas.below(self.text), self._path)
         try:
             yield _CancelledAgain(self._execution, cancelled)
         except asyncio.CancelledError as error:
+            self._skip()
             self._sagas.left_by(self.text, error)
             raise
         yield from recorded(self._execution, [self._sagas.add(self.text + CLOSED)])  # nothing does so: it is done anew
@@ -122,7 +131,9 @@ class SagaBlock:
         sagas.left_by(self.text, error)
         execution.facts.forgo(error)
         yield from past_failures(execution)
-        yield from recorded(execution, [self._failure(error), *self._failed_steps()])
+        within = outcome_of_value(execution.codec, execution.claimed_since(self._first))
+        facts = [sagas.add(self.text + WITHIN, within), self._failure(error), *self._failed_steps()]
+        yield from recorded(execution, facts)
         yield from sagas.undo(sagas.below(self.text), self._path)
 
     def _failure(self, error: BaseException) -> Record:

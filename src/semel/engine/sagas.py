@@ -6,6 +6,7 @@ and the sagas round it. So the undos can run when the body is gone. What is reco
     …/trip#flight!undo      the intention of the step …/trip#flight
     …/trip#flight!undone    what became of the undo
     …#trip                  how the block was left: a failure, before the first undo runs, or a result
+    …#trip!within           the steps that the block had come to when it failed: it is not entered again
     …#trip!kept             nothing of it is undone any more
     …#trip!closed           all is undone, and the failure ended the body: the work is done anew, as ``…#trip~r1``
 """
@@ -36,7 +37,7 @@ log = logging.getLogger("semel")
 
 Steps = Generator[Waiting, Any, None]
 
-UNDO, UNDONE, KEPT, CLOSED = "!undo", "!undone", "!kept", "!closed"
+UNDO, UNDONE, KEPT, WITHIN, CLOSED = "!undo", "!undone", "!kept", "!within", "!closed"
 
 
 class Block(Protocol):
