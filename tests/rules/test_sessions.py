@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import String
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from semel import App, once
+from semel import App, once, run_child
 from semel.errors import NotAllowedHere
 
 the_app: list[App] = []
@@ -161,3 +161,23 @@ def test_the_seed_shows_in_no_repr(shop: App) -> None:
     (row,) = shop.runs()
     assert "seed" not in repr(row)
     assert row.seed.hex() not in repr(row)
+
+
+async def writes_async(name: str) -> str:
+    the_app[0].async_session().add(Order(name=name))
+    return name
+
+
+def has_a_child_that_writes(name: str) -> str:
+    the_app[0].session().add(Order(name=f"parent of {name}"))
+    return run_child("child", writes_async, name).result()
+
+
+@pytest.mark.rule("W5")
+def test_a_child_that_commits_rows_wakes_its_parent(shop: App) -> None:
+    shop.workflow(writes_async)
+    shop.workflow(has_a_child_that_writes)
+    run = shop.start(has_a_child_that_writes, "A-1")
+    with shop.worker():
+        assert run.result(timeout=10) == "A-1"
+    assert sorted(orders(shop)) == ["A-1", "parent of A-1"]
