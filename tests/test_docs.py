@@ -128,6 +128,12 @@ def test_the_test_without_network_is_one_that_runs(tmp_path: Path) -> None:
     assert not (tmp_path / "shop.db").exists(), "the developer's own database"
 
 
+@pytest.mark.parametrize("page", ["retry", "wait", "children", "saga", "transaction"])
+def test_a_how_to_is_what_happens(tmp_path: Path, page: str) -> None:
+    with desk(tmp_path) as reader:
+        reader.follow(ROOT / "docs" / "how-to" / f"{page}.md")
+
+
 @pytest.mark.rule("A10")
 @pytest.mark.parametrize(
     ("shown", "killed_in", "asked"),
@@ -254,9 +260,11 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     for cls in (App, Run):
         public = {name for name in vars(cls) if not name.startswith("_")} - {
             "engines",
+            "failure_of",
             "namespace",
             "scoped_key",
             "store",
+            "workflow_of",
         }
         owner = cls.__name__.lower()
         assert {name for name in public if f"{owner}.{name}" not in page} == set()

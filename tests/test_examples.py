@@ -71,3 +71,38 @@ def test_agent_an_llm_and_its_tools_are_asked_once_wherever_the_worker_is_killed
         "notes:",
         f"possibly doubled: travel/start@1[0]{llm}",
     ]
+
+
+def test_subscription_a_year_of_waits_goes_by_in_a_moment() -> None:
+    assert run("subscription") == [
+        "01 Jan: welcome, your trial is two weeks",
+        "12 Jan: your trial ends in three days",
+        "15 Jan: your first month begins",
+        "15 Jan: charged 9.00",
+        "14 Feb: charged 9.00",
+        "16 Mar: charged 9.00",
+        "15 Apr: charged 9.00",
+        "15 May: charged 9.00",
+        "14 Jun: the card of ann@example.org has expired, please give us another one",
+        "19 Jun: the card of ann@example.org has expired, please give us another one",
+        "21 Jun: charged 9.00",
+        "21 Jul: charged 9.00",
+        "20 Aug: charged 9.00",
+        "19 Sep: charged 9.00",
+        "19 Oct: charged 9.00",
+        "18 Nov: charged 9.00",
+        "18 Dec: charged 9.00",
+        "27 Dec: goodbye",
+        "cancelled in month 12: moving; 12 charges",
+    ]
+
+
+def test_subscription_has_tests_as_users_write_them_which_pass() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "src")}
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        command, cwd=EXAMPLES / "subscription", env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "6 passed" in done.stdout

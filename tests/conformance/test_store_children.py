@@ -189,6 +189,7 @@ def test_a_parked_run_is_cancelled_at_once(store: Store, other: Store) -> None:
     assert (run.status, run.ending, run.finished_at, run.version) == ("cancelled", "cancelled", 1020.0, 3)
     assert store.next_due() is None
     assert store.send(parent.uid, "go", b"", 1021.0).wait() is False
+    assert store.events(parent.uid) == []
     assert claim_one(store).run.id == "beside"
 
 
@@ -308,6 +309,18 @@ def test_a_child_has_a_deadline_of_its_own(store: Store, claim: Claim) -> None:
     assert store.finish(claim_one(store, workflow="check"), park()).wait()
     assert store.wake_due(2000.0, 10).wait() == 1
     assert (row(store, "a").ending, status(store, "parent")) == ("timed out", ["pending"])
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize(("now", "due"), [(1020.0, 2000.0), (2000.0, None)])
+def test_a_faulted_run_that_is_delivered_again_has_its_deadline_if_that_is_to_come(
+    store: Store, now: float, due: float | None
+) -> None:
+    run, _ = store.start(replace(new_run("parent"), deadline=2000.0)).wait()
+    assert store.finish(claim_one(store), outcome("faulted")).wait()
+    assert store.next_due() is None
+    assert store.redeliver(run.uid, now).wait()
+    assert store.next_due() == due
 
 
 def test_a_run_that_ends_in_time_has_no_deadline_left(store: Store) -> None:

@@ -143,7 +143,8 @@ def test_the_next_visit_has_other_arguments_and_none_of_the_records_of_the_one_b
     ended = replace(park(), status="pending", args=b"next", parked='{"start@2":{}}', forget="start@1")
     assert store.finish(claim, ended).wait()
     again = claim_one(store)
-    assert (again.run.args, again.run.visits, again.run.parked) == (b"next", {"start": 1}, '{"start@2":{}}')
+    assert (again.run.visit_args, again.run.visits, again.run.parked) == (b"next", {"start": 1}, '{"start@2":{}}')
+    assert again.run.args == claim.run.args, "what a start of the same id must equal"
     assert (again.takeover, again.delivery, again.run.version) == (False, 1, claim.run.version + 1)
     assert [found.path for found in store.records(uid)] == ["q"]
     assert row(store).status == "running"
@@ -332,6 +333,21 @@ def test_an_ended_run_takes_no_events_and_keeps_none(store: Store, claim: Claim)
     assert store.send("no such run", "go", b"", 1006.0).wait() is False
     assert store.events("no such run") == []
     assert row(store).status == "completed"
+
+
+@pytest.mark.rule("W6")
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize("timed_out", [False, True])
+def test_a_faulted_run_keeps_its_events_for_who_delivers_it_again(store: Store, timed_out: bool) -> None:
+    run = parked_run(store, "order-1", due=2000.0)
+    store.send(run.uid, "go", b"1", 1005.0).wait()
+    assert store.finish(claim_one(store), park() if timed_out else outcome("faulted")).wait()
+    if timed_out:
+        assert store.cancel(run.uid, 1010.0, "timed out").wait()
+        assert row(store).parked == PARKED
+    assert (row(store).status, store.next_due()) == ("faulted", None)
+    assert store.redeliver(run.uid, 1020.0).wait()
+    assert names(store, run.uid) == ["go"]
 
 
 def test_a_purge_takes_events_clocks_and_transactional_records_with_it(store: Store) -> None:

@@ -113,6 +113,21 @@ def test_the_next_visit_has_no_transactional_records_of_the_one_before(
     assert store.records(again.run.uid) == []
 
 
+@pytest.mark.rule("V2")
+def test_a_next_visit_that_commits_with_the_apps_rows_has_no_records_of_the_one_before_either(
+    kit: StoreKit, store: Store, claim: Claim
+) -> None:
+    store.append(claim, [record(claim.run.uid, "p"), record(claim.run.uid, "q", body="start@2")]).wait()
+    connection = app_connection(kit)
+    assert store.finish_in(connection, claim, replace(outcome(), status="pending", forget="start@1"))
+    connection.execute("COMMIT")
+    connection.close()
+    store.release(claim, "start@1").wait()
+    again = claim_one(store)
+    assert (again.takeover, again.run.version) == (False, claim.run.version + 1)
+    assert [found.path for found in store.records(again.run.uid)] == ["q"]
+
+
 @pytest.mark.rule("O25")
 @pytest.mark.rule("W13")
 def test_a_transactional_record_is_forgotten_and_noted(kit: StoreKit, store: Store, claim: Claim) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from crash_expected import undisturbed_runs
 from crash_judge import Undisturbed
-from crash_programs import ALL
+from crash_programs import ALL, WAITING
 from crash_story import Story
 
 
@@ -50,3 +50,9 @@ def story(new_story: Callable[..., Story]) -> Story:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Undisturbed]:
     """Each program, run once with nothing in its way."""
     return undisturbed_runs(tmp_path_factory.mktemp("undisturbed"), ALL)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Undisturbed]:
+    """The programs that wait and end by themselves, and their children, run once with nothing in their way."""
+    return undisturbed_runs(tmp_path_factory.mktemp("waiting"), WAITING, "crash_shop.timed")

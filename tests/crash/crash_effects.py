@@ -63,7 +63,7 @@ def workflow_of(run: str) -> str:
 
 
 def _write(kind: str, run: str, step: str, flow: str, key: str) -> None:
-    where = step if kind == "joined" else f"{workflow_of(run)}/start@1{step}"
+    where = step if kind == "joined" else f"{workflow_of(run)}/start{'' if step.startswith('@') else '@1'}{step}"
     line = "\t".join((kind, run, where, flow, str(os.getpid()), key, str(time.monotonic_ns()))) + "\n"
     os.write(_log(), line.encode())
     if kind != "joined" and "CRASH_WATCHER" in os.environ:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+from crash_effects import workflow_of
 from crash_judge import Undisturbed
 from crash_story import Story
 
@@ -24,7 +25,7 @@ ABANDONED = {
 
 
 def undisturbed_runs(folder: Path, workflows: list[str], program: str = "crash_shop.all") -> dict[str, Undisturbed]:
-    """Each workflow run once with nothing in its way."""
+    """Each workflow run once with nothing in its way; with those of the children that they start."""
     story = Story(folder, program)
     try:
         ending = story.finish(*(f"{workflow}-1" for workflow in workflows))
@@ -35,16 +36,16 @@ def undisturbed_runs(folder: Path, workflows: list[str], program: str = "crash_s
     for call in ending.calls:
         steps[call.start.run].add(call.step)
     return {
-        workflow: Undisturbed(
+        workflow_of(run): Undisturbed(
             status=ended["status"],
             result=ended["result"],
             error=ended["error"],
-            steps=frozenset(steps[f"{workflow}-1"]),
-            optional=_paths(workflow, OPTIONAL),
-            abandoned=_paths(workflow, ABANDONED),
+            steps=frozenset(steps[run]),
+            optional=_paths(workflow_of(run), OPTIONAL),
+            abandoned=_paths(workflow_of(run), ABANDONED),
+            visits=ended["visits"],
         )
-        for workflow in workflows
-        for ended in [ending.report[f"{workflow}-1"]]
+        for run, ended in ending.report.items()
     }
 
 

@@ -1,4 +1,4 @@
-"""The names of the programs in ``crash_shop``."""
+"""The names of the programs in ``crash_shop``; of those in ``crash_shop.timed`` the ones that end by themselves."""
 
 from __future__ import annotations
 
@@ -29,3 +29,15 @@ ASYNC = [
     "async_writes_rows",
 ]
 ALL = SYNC + ASYNC
+WAITING = [
+    "retries",
+    "async_retries",
+    "exhausts",
+    "naps",
+    "async_naps",
+    "family",
+    "async_family",
+    "races",
+    "everything",
+    "agains",
+]

@@ -28,10 +28,18 @@ def main() -> None:
     with app.worker(threads=spec["threads"], lease=timedelta(seconds=spec["lease"])):
         os.write(int(os.environ["CRASH_WATCHER"]), b"!")
         report = {run.id: _ended(app, run) for run in runs}
+        for run in runs:
+            report |= _children(app, run)
     app.close()
     unfinished = Path(f"{spec['report']}.{os.getpid()}")
     unfinished.write_text(json.dumps(report))
     unfinished.rename(spec["report"])
+
+
+def _children(app: Any, run: Any) -> dict[str, dict[str, Any]]:
+    """What became of the children of a run, by the names that they have in the log: their first arguments."""
+    rows = app.store.children(run.uid)
+    return {app.codec.decode(row.args)[0][0]: _ended(app, app.run(row.id)) for row in rows}
 
 
 def _ended(app: Any, run: Any) -> dict[str, Any]:

@@ -234,3 +234,13 @@ def test_a_park_on_many_children_wakes_once(scene: Scene) -> None:
     deliveries = scene.settle()
     assert run.result() == [n * n for n in range(300)]
     assert deliveries == 300 + 2
+
+
+def taken() -> int:
+    return run_child("square", square, 7).result()
+
+
+@pytest.mark.rule("W5")
+def test_a_child_whose_id_another_run_has_is_started_under_another_one(scene: Scene) -> None:
+    scene.start(square, 2, id="one/start@1#square")
+    assert scene.start(taken).result() == 49

@@ -95,7 +95,7 @@ class BodyCommit:
         session.end()
         self._session = None
         if kept:
-            self._store.release(self._claim)
+            self._store.release(self._claim, outcome.forget)
         return kept
 
     async def _commit_async_session(self, outcome: Outcome, notes: list[Note]) -> bool:
@@ -108,7 +108,7 @@ class BodyCommit:
         await session.run_sync(lambda sync: sync.end())
         self._async_session = None
         if kept:
-            self._store.release(self._claim)
+            self._store.release(self._claim, outcome.forget)
         return kept
 
     def _write(self, session: Any, outcome: Outcome, notes: list[Note]) -> bool:

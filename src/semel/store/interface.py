@@ -70,8 +70,8 @@ class Run:
     """A run as the main database holds it. ``version`` rises by one with each commit to it.
 
     ``status`` is "pending" in the row while it is unfinished; reads answer "running" while a live owner has claimed it.
-    ``visits`` counts the finished executions by body name. ``error`` is the encoded exception of a fault, ``fault`` its
-    traceback as text.
+    ``visits`` counts the finished executions by body name. ``args`` are those that it was started with, ``visit_args``
+    those of a later visit. ``error`` is the encoded exception of a fault, ``fault`` its traceback as text.
     """
 
     uid: str
@@ -96,6 +96,7 @@ class Run:
     ending: Literal["cancelled", "timed out"] | None = None
     deadline: float | None = None
     transactional: int = 0
+    visit_args: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +336,8 @@ class Store(Protocol):
         """
         ...
 
-    def release(self, claim: Claim) -> Ticket[None]:
-        """Gives a claim back unfinished."""
+    def release(self, claim: Claim, forget: str | None = None) -> Ticket[None]:
+        """Gives a claim back unfinished; or ends it after ``finish_in``, with the outcome's ``forget``."""
         ...
 
     # one execution

@@ -1,38 +1,61 @@
-"""For tests of programs that use semel: answers from a script in place of the network, and processes that die by
-SIGKILL at a chosen point of an execution.
+"""For tests of programs that use semel: a clock that the test moves, crashes at every step, answers from a script in
+place of the network, and processes that die by SIGKILL at a chosen point of an execution.
 
-Relies on ``semel.engine.points``: a process reads its crash point from its environment when it imports semel.
+The names are imported at first use, so that the pytest plugin costs nothing where no test asks for it.
 """
 
 from __future__ import annotations
 
-from semel.engine import points
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from .script import Script, Sent, script
+if TYPE_CHECKING:
+    from .clock import Clock as Clock
+    from .crashes import Crash as Crash
+    from .crashes import CrashReport as CrashReport
+    from .crashes import crash_everywhere as crash_everywhere
+    from .kit import Kit as Kit
+    from .network import Script as Script
+    from .network import Sent as Sent
+    from .network import script as script
+    from .processes import CRASH_POINTS as CRASH_POINTS
+    from .processes import crash_environment as crash_environment
 
-#: The points at which a process can be made to die, by name.
-CRASH_POINTS: frozenset[str] = points.NAMES
+_HOMES = {
+    "CRASH_POINTS": ".processes",
+    "Clock": ".clock",
+    "Crash": ".crashes",
+    "CrashReport": ".crashes",
+    "Kit": ".kit",
+    "Script": ".network",
+    "Sent": ".network",
+    "crash_environment": ".processes",
+    "crash_everywhere": ".crashes",
+    "script": ".network",
+}
+
+__all__ = [
+    "CRASH_POINTS",
+    "Clock",
+    "Crash",
+    "CrashReport",
+    "Kit",
+    "Script",
+    "Sent",
+    "crash_environment",
+    "crash_everywhere",
+    "script",
+]
 
 
-def crash_environment(point: str, hit: int = 1) -> dict[str, str]:
-    """The environment variables that let a process die by SIGKILL at a point, the n-th time that it comes there.
-
-    Give them to the process that is to die, next to its own environment::
-
-        subprocess.Popen([sys.executable, "shop.py"], env={**os.environ, **crash_environment("step.returned", 2)})
-
-    Args:
-        point: one of ``CRASH_POINTS``.
-        hit: how often the process must come to the point, in all its runs and threads; 1 is the first time.
-
-    Raises:
-        ValueError: there is no such point, or ``hit`` is below 1.
-    """
-    if point not in CRASH_POINTS:
-        raise ValueError(f"there is no crash point {point!r}; the points are {', '.join(sorted(CRASH_POINTS))}")
-    if hit < 1:
-        raise ValueError(f"hit={hit}: the first time that the process comes to the point is 1")
-    return {"SEMEL_CRASH_AT": f"{point}:{hit}"}
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(home, __name__), name)
+    globals()[name] = value
+    return value
 
 
-__all__ = ["CRASH_POINTS", "Script", "Sent", "crash_environment", "script"]
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

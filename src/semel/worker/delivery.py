@@ -153,7 +153,8 @@ def _execution(
 
 
 def arguments(app: App, claim: Claim) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments that the run was started with."""
-    decoded: Any = app.codec.decode(claim.run.args)
+    """The arguments of the visit that is open: those that the run was started with, or those of ``app.again``."""
+    run = claim.run
+    decoded: Any = app.codec.decode(run.args if run.visit_args is None else run.visit_args)
     args, kwargs = decoded
     return args, kwargs

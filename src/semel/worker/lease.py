@@ -41,8 +41,11 @@ class Lease:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self) -> None:
+    def start(self, *, beats: bool = True) -> None:
+        """Registers the owner. Without a heartbeat the lease ends by itself, if nobody calls ``renew``."""
         self._register()
+        if not beats:
+            return
         self._thread = threading.Thread(target=self._beat, name="semel-lease", daemon=True)
         self._thread.start()
 
@@ -55,12 +58,6 @@ class Lease:
             self._store.retire(self.owner).wait()
         except StoreError as error:
             log.warning("the claims of this worker could not be given back, and are taken over: %s", error)
-
-    def abandon(self) -> None:
-        """Stops the heartbeat as the death of the process would: its claims stay until they are taken over."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
 
     def may_start(self) -> bool:
         """Whether more than a third of the lease is left: only then is a step started."""

@@ -91,8 +91,10 @@ class Claims:
         connection.execute(JOURNAL["remove_claims_of"], (owner,))
         connection.execute(JOURNAL["rewind"])
 
-    def end(self, connection: sqlite3.Connection, claim: Claim) -> None:
-        """Removes one claim; others may look for its run again if it has not ended."""
+    def end(self, connection: sqlite3.Connection, claim: Claim, forget: str | None = None) -> None:
+        """Removes one claim, and the records of an execution that is over; others may look for its run again."""
+        if forget is not None:
+            connection.execute(JOURNAL["forget_body"], (claim.run.uid, forget))
         ended = connection.execute(JOURNAL["end_claim"], (claim.epoch,)).rowcount
         if ended and self._still_pending((claim.run.uid,)):
             connection.execute(JOURNAL["rewind"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from semel.store.interface import ENDED, Claim, NewRun, Note, Outcome
@@ -31,7 +32,7 @@ def finish(target: Target, claim: Claim, outcome: Outcome, notes: Sequence[Note]
     if not kept:
         return False
     for child in outcome.children:
-        start(target, child)
+        _start_child(target, child)
     target.executemany(MAIN["take_event"], [(seq, run.uid) for seq in outcome.taken])
     if outcome.forget is not None:
         target.execute(MAIN["forget_steps_of_body"], (run.uid, outcome.forget))
@@ -51,6 +52,12 @@ def start(target: Target, run: NewRun) -> bool:
     if new and run.deadline is not None:
         target.execute(MAIN["set_due"], (run.uid, "deadline", run.deadline))
     return new
+
+
+def _start_child(target: Target, child: NewRun) -> None:
+    """Starts a child; where another run has its id, or had it, under an id that nobody else can have."""
+    if not start(target, child) and not _rows(target, MAIN["status_of"], (child.uid,)):
+        start(target, replace(child, id=f"{child.id}~{child.uid[:8]}"))
 
 
 def wake(target: Target, runs: Sequence[str]) -> int:

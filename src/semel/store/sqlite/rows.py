@@ -34,7 +34,7 @@ def run_of(row: Row) -> Run:
         error,
         fault,
         *rest,
-    ) = row[:22]
+    ) = row[:23]
     return Run(
         uid, id_, workflow, status, args, seed, format_, version, _visits.decode(visits), created, started, finished,
         result, error, fault, *rest,

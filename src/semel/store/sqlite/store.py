@@ -313,9 +313,9 @@ class Sqlite:
         _, claims = self._both()
         return Steps(claims.claim(owner, workflows, limit, now, now if begins is None else begins))
 
-    def release(self, claim: Claim) -> Operation[None]:
+    def release(self, claim: Claim, forget: str | None = None) -> Operation[None]:
         session, claims = self._both()
-        return self._submit(session.in_journal(lambda connection: claims.end(connection, claim)))
+        return self._submit(session.in_journal(lambda connection: claims.end(connection, claim, forget)))
 
     # ------------------------------------------------------------------------------------------------- one execution
 
@@ -358,9 +358,7 @@ class Sqlite:
             if outcome.status in ENDED:
                 connection.execute(JOURNAL["end_claim"], (claim.epoch,))
             else:
-                claims.end(connection, claim)
-            if outcome.forget is not None:
-                connection.execute(JOURNAL["forget_body"], (claim.run.uid, outcome.forget))
+                claims.end(connection, claim, outcome.forget)
 
         def finished(operation: Operation[bool]) -> None:
             if operation.value:  # nobody waits for this: a claim that stays on an ended run is swept up later

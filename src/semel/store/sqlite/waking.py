@@ -66,6 +66,7 @@ def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any
     def revive(connection: sqlite3.Connection) -> bool:
         if connection.execute(MAIN["redeliver"], (run,)).rowcount != 1:
             return False
+        connection.execute(MAIN["restore_deadline"], (run, now))
         connection.execute(MAIN["rewind"])
         connection.execute(MAIN["note"], (run, "", "redelivered", "to be delivered again", now))
         return True

@@ -8,17 +8,17 @@ ON CONFLICT (id) DO NOTHING;
 
 -- name: by_id
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
 FROM semel_runs WHERE id = ?;
 
 -- name: pending_of
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
 FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +status = 'pending' ORDER BY turn;
 
 -- name: list
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
 FROM semel_runs
 WHERE {conditions}
 ORDER BY created_at DESC, seq DESC LIMIT ?;
@@ -49,7 +49,7 @@ WHERE uid = ? AND version = ? AND status = 'pending';
 
 -- name: next_visit
 UPDATE semel_runs SET
-    visits = ?, started_at = ?, parked = ?, args = coalesce(?, args), undos = 0, version = version + 1, kills = 0
+    visits = ?, started_at = ?, parked = ?, visit_args = coalesce(?, visit_args), undos = 0, version = version + 1, kills = 0
 WHERE uid = ? AND version = ? AND status = 'pending';
 
 -- name: ended_of
@@ -71,6 +71,11 @@ RETURNING status = 'parked' AND children_left <= 0;
 
 -- name: set_due
 INSERT INTO semel_due (run, kind, at) VALUES (?, ?, ?) ON CONFLICT (run, kind) DO UPDATE SET at = excluded.at;
+
+-- name: restore_deadline
+INSERT INTO semel_due (run, kind, at)
+SELECT uid, 'deadline', deadline FROM semel_runs WHERE uid = ? AND deadline > ?
+ON CONFLICT (run, kind) DO NOTHING;
 
 -- name: clear_due
 DELETE FROM semel_due WHERE run = ? AND kind = ?;
@@ -120,7 +125,7 @@ SELECT uid FROM semel_runs WHERE ending IS NOT NULL AND status = 'pending';
 
 -- name: children
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
 FROM semel_runs WHERE parent = ? ORDER BY seq;
 
 -- name: step

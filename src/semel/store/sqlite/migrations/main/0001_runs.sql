@@ -16,7 +16,8 @@ CREATE TABLE semel_meta (
 -- takeover that crashes half way does not count twice.
 -- "parked" is what each parked execution waits for, as JSON; "poked" counts what has come to the run from outside, so that
 -- a park that did not see it is none; "children_left" is how many of the children that it waits for must still end, "undos"
--- how many undos of sagas are open. "ending" says that the run is to be ended; "transactional" counts its rows in semel_steps.
+-- how many undos of sagas are open. "ending" says that the run is to be ended; "transactional" counts its rows in semel_steps;
+-- "visit_args" are those of a later visit, the one that is open or was the last.
 CREATE TABLE semel_runs (
     seq         INTEGER PRIMARY KEY,
     turn        INTEGER NOT NULL,
@@ -47,6 +48,7 @@ CREATE TABLE semel_runs (
     ending      TEXT CHECK (ending IN ('cancelled', 'timed out')),
     deadline    REAL,
     transactional INTEGER NOT NULL DEFAULT 0,
+    visit_args  BLOB,
     CHECK ((status IN ('pending', 'parked')) = (finished_at IS NULL))
 );
 
