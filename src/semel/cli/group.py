@@ -21,7 +21,11 @@ _COMMANDS = (
     "runs",
     "show",
     "retry",
+    "cancel",
+    "send",
+    "fork",
     "forget",
+    "record",
     "migrate",
     "purge",
 )

@@ -10,9 +10,10 @@ from .group import DONE, NO
 
 @click.command("retry", short_help="Deliver a faulted run again.")
 @click.argument("run_id", metavar="RUN")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @app_option
 @click.pass_context
-def command(ctx: click.Context, run_id: str, target: str | None) -> None:
+def command(ctx: click.Context, run_id: str, yes: bool, target: str | None) -> None:
     """Deliver the faulted run with the id RUN again: its steps are found, and what failed runs again.
 
     Exits with 1 if there is no such run, or if it has not faulted.
@@ -20,6 +21,10 @@ def command(ctx: click.Context, run_id: str, target: str | None) -> None:
     app = load_app(target)
     try:
         run = app.run(run_id)
+        if run.status == "faulted" and not yes:
+            found = sum("!" not in record.path for record in run.steps())
+            click.echo(f"{found} recorded steps are found, and not done again.", err=True)
+            click.confirm("What failed, and what comes after it, will be done. Go on?", abort=True, err=True)
         again = run.retry()
         status = run.status
     finally:

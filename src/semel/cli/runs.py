@@ -20,6 +20,7 @@ STYLES: dict[Status, str] = {
     "faulted": "bold red",
     "running": "cyan",
     "pending": "yellow",
+    "parked": "blue",
     "cancelled": "magenta",
 }
 

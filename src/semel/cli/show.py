@@ -21,10 +21,18 @@ if TYPE_CHECKING:
     from semel.store.interface import Note, Record, Run
 
     from .values import StepOutcome
+    from .waits import Waiting
 
 Steps: TypeAlias = "list[tuple[Record, StepOutcome]]"
 
-_KINDS = {"result": "", "failure": "failed", "unrecordable": "not recordable", "cancelled": "cancelled"}
+_KINDS = {
+    "failure": "failed",
+    "unrecordable": "not recordable",
+    "cancelled": "cancelled",
+    "event": "event",
+    "timeout": "timed out",
+}
+_CALM = ("result", "event")
 
 _GIVEN_AGAIN = "a call that has a record is given the recorded answer again; to have it made anew:"
 
@@ -40,6 +48,7 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
     Exits with 1 if there is no such run, or if it has faulted.
     """
     from .values import step_outcome
+    from .waits import waits_of
 
     app = load_app(target)
     try:
@@ -48,18 +57,19 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
             raise RunNotFound(f"there is no run {run_id!r} in {database_of(app)}")
         steps = [(record, step_outcome(app.codec, record)) for record in app.store.records(row.uid)]
         notes = app.store.notes(row.uid)
+        waits = waits_of(app, row)
         if as_json:
-            print_json(_as_json(app, row, steps, notes))
+            print_json(_as_json(app, row, steps, notes, waits))
         else:
-            _print(app, row, steps, notes)
+            _print(app, row, steps, notes, waits)
     finally:
         app.close()
     ctx.exit(NO if row.status == "faulted" else DONE)
 
 
-def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, Any]:
-
+def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting]) -> dict[str, Any]:
     from .values import arguments_text, value_text
+    from .waits import is_of_saga
 
     return {
         "id": row.id,
@@ -68,6 +78,12 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, A
         "status": row.status,
         **run_times(row),
         "visits": row.visits,
+        "ending": row.ending,
+        "waits": [wait.as_json() for wait in waits],
+        "events": [
+            {"name": event.name, "payload": value_text(app.codec, event.payload), "at": iso(event.at)}
+            for event in app.store.events(row.uid)
+        ],
         "arguments": arguments_text(app.codec, row.args),
         "result": value_text(app.codec, row.result) if row.status == "completed" else None,
         "fault": row.fault,
@@ -75,6 +91,7 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, A
             {
                 "path": outcome.path,
                 "body": record.body,
+                "of_saga": is_of_saga(record),
                 "outcome": outcome.kind,
                 "value": outcome.text,
                 "request_differs": record.path in differing(notes),
@@ -89,13 +106,17 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note]) -> dict[str, A
     }
 
 
-def _print(app: App, row: Run, steps: Steps, notes: list[Note]) -> None:
+def _print(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting]) -> None:
+    from .waits import is_of_saga
+
     out = console(wide=True)
     _print_run(out, app, row)
-    if steps:
-        _print_steps(out, row, steps, differing(notes))
+    shown = [(record, outcome) for record, outcome in steps if not is_of_saga(record)]
+    if shown:
+        _print_steps(out, row, shown, differing(notes))
     else:
         out.print("no steps are recorded")
+    _print_waits(out, app, row, steps, waits)
     _print_notes(out, notes)
     if row.fault:
         from rich.text import Text
@@ -161,13 +182,34 @@ def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> Non
     for record, outcome in steps:
         result = Text(printable(outcome.text))
         if outcome.kind != "result":
-            result = Text(f"{_KINDS[outcome.kind]}: ", "red") + result
+            result = Text(f"{_KINDS[outcome.kind]}: ", "" if outcome.kind in _CALM else "red") + result
         if record.path in changed:
             result += Text(" (request differs)", "yellow")
         at = duration(record.started_at - row.created_at)
         spent = duration(record.finished_at - record.started_at)
         table.add_row(FoldedPath(outcome.path), f"+{at}", spent, str(record.delivery), result)
     out.print(table)
+
+
+def _print_waits(out: Console, app: App, row: Run, steps: Steps, waits: list[Waiting]) -> None:
+    from rich.text import Text
+
+    from semel.store.interface import ENDED
+
+    from .values import value_text
+    from .waits import open_undos
+
+    for wait in waits:
+        out.print(Text.assemble(("waits for ", "blue"), printable(wait.told())), soft_wrap=True)
+    for event in app.store.events(row.uid):
+        told = f"{event.name!r} ({local(event.at)}): {value_text(app.codec, event.payload)}"
+        out.print(Text.assemble(("event not taken yet ", "blue"), printable(told)), soft_wrap=True)
+    if row.status not in ENDED:
+        undos = open_undos([record for record, _ in steps])
+        for step in undos if row.ending else ():
+            out.print(Text.assemble(("to be undone ", "yellow"), step), soft_wrap=True)
+        if row.ending:
+            out.print(Text(f"the run is to end: {row.ending}", "yellow"), soft_wrap=True)
 
 
 def _print_notes(out: Console, notes: list[Note]) -> None:

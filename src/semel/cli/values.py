@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import reprlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+import click
 
 from semel.codec import Codec, Exchange
 from semel.engine.outcomes import CANCELLED
@@ -64,7 +67,7 @@ class StepOutcome:
     """What became of a step: ``path`` is the step's own, ``text`` its result, failure or reason."""
 
     path: str
-    kind: Literal["result", "failure", "unrecordable", "cancelled"]
+    kind: Literal["result", "failure", "unrecordable", "cancelled", "event", "timeout"]
     text: str
 
 
@@ -76,7 +79,33 @@ def step_outcome(codec: Codec, record: Record) -> StepOutcome:
         return StepOutcome(record.path, "result", value_text(codec, record.data))
     if record.kind == "failure":
         return StepOutcome(record.path, "failure", failure_text(codec, record.data))
+    if record.kind == "event":
+        return StepOutcome(record.path, "event", _payload_text(codec, record.data))
+    if record.kind == "timeout":
+        return StepOutcome(record.path, "timeout", value_text(codec, record.data).strip("'\""))
     return StepOutcome(record.path, "unrecordable", value_text(codec, record.data).strip("'\""))
+
+
+def _payload_text(codec: Codec, data: bytes) -> str:
+    try:
+        taken: Any = codec.decode(data)
+        return shortened(_short_repr().repr(taken[1]))
+    except Exception as error:
+        return unreadable(error)
+
+
+def given_value(text: str | None) -> Any:
+    """The value that is given on the command line as JSON; None where there is none.
+
+    Raises:
+        click.UsageError: it is no JSON.
+    """
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise click.UsageError(f"{text!r} is no JSON ({error}); a text is written '\"text\"'") from None
 
 
 def failure_text(codec: Codec, data: bytes) -> str:

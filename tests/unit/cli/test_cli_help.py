@@ -19,7 +19,11 @@ COMMANDS = [
     "runs",
     "show",
     "retry",
+    "cancel",
+    "send",
+    "fork",
     "forget",
+    "record",
     "migrate",
     "purge",
 ]

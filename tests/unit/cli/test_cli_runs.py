@@ -85,13 +85,14 @@ def test_a_run_as_json_has_stable_keys(ended: Project) -> None:
     run = json.loads(ended.with_app("show", "A-1", "--json").stdout)
     assert set(run) == {
         *("id", "workflow", "registered", "status", "created_at", "started_at", "finished_at", "visits"),
-        *("arguments", "result", "fault", "steps", "notes"),
+        *("arguments", "result", "fault", "steps", "notes", "waits", "events", "ending"),
     }
     assert run["registered"] is True
     assert run["result"] == "'r-A-1'"
     charge, mail = run["steps"]
     assert set(charge) == {
-        *("path", "body", "outcome", "value", "request_differs", "awaited", "delivery", "started_at", "finished_at"),
+        *("path", "body", "outcome", "value", "request_differs", "of_saga", "awaited", "delivery", "started_at"),
+        "finished_at",
     }
     assert charge["path"] == "fulfil/start@1#charge"
     assert mail["value"] == "None"
@@ -208,7 +209,10 @@ def test_a_run_that_is_not_there_is_an_answer_of_no(ended: Project) -> None:
 
 
 def test_a_faulted_run_is_made_pending_again(ended: Project) -> None:
-    result = ended.with_app("retry", "broken")
+    asked = ended.with_app("retry", "broken")
+    assert asked.exit_code == 1, "it asks, and nobody has answered"
+    assert "0 recorded steps are found" in asked.stderr
+    result = ended.with_app("retry", "broken", "--yes")
     assert result.exit_code == 0
     assert json.loads(ended.with_app("show", "broken", "--json").stdout)["status"] == "pending"
 

@@ -1,0 +1,43 @@
+"""``semel record``: the outcome of a step is stated by hand."""
+
+from __future__ import annotations
+
+import click
+
+from .application import app_option, load_app
+from .group import DONE
+
+
+@click.command("record", short_help="State the outcome of a step by hand.")
+@click.argument("run_id", metavar="RUN")
+@click.argument("path")
+@click.argument("value", metavar="JSON")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@app_option
+@click.pass_context
+def command(ctx: click.Context, run_id: str, path: str, value: str, yes: bool, target: str | None) -> None:
+    """State that the step PATH of the run RUN has returned JSON.
+
+    The step does not run any more: every later delivery is given that value.
+
+    Exits with 1 if there is no such run, if PATH is none of a step of its workflow, or if a worker has the run.
+    """
+    from .values import given_value, step_outcome
+
+    stated = given_value(value)
+    app = load_app(target)
+    try:
+        run = app.run(run_id)
+        known = next((record for record in run.steps() if record.path == path), None)
+        if not yes:
+            if known is None:
+                click.echo(f"{path} has no record; it will not run any more.", err=True)
+            else:
+                outcome = step_outcome(app.codec, known)
+                click.echo(f"The record of {path} will be replaced ({outcome.kind}: {outcome.text}).", err=True)
+            click.confirm(f"The run {run_id} will be given {stated!r} there. Go on?", abort=True, err=True)
+        run.record(path, stated)
+    finally:
+        app.close()
+    click.echo(f"{path} of the run {run_id} has returned {stated!r}, as you say")
+    ctx.exit(DONE)
