@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from . import calls, durability, lone, long, many, model_speed, plain, starting, twin
+from . import calls, durability, lone, long, many, model_speed, plain, starting, twin, waiting
 from .measure import Measure, Settings
 from .place import IN_MEMORY, place
 from .report import as_json, show
@@ -25,6 +25,7 @@ CASES: dict[str, Callable[[Settings], Iterator[Measure]]] = {
     "twin": twin.case,
     "calls": calls.case,
     "model": model_speed.case,
+    "waiting": waiting.case,
 }
 
 _RESULTS = Path("bench-results")
@@ -43,7 +44,7 @@ _RESULTS = Path("bench-results")
 def main(cases: tuple[str, ...], repeat: int, quick: bool, file: Path | None, folder: Path) -> None:
     """Measures semel beside bare commits of the same rows on the same disk.
 
-    Cases: durability, lone, many, long, start, outside, twin, calls, model; all of them if none is named.
+    Cases: durability, lone, many, long, start, outside, twin, calls, model, waiting; all of them if none is named.
     """
     console = Console(width=None if Console().is_terminal else 160)
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,9 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, time
 
-from semel import App, once
+from semel import App, once, run_child, sleep, wait_all
 
 #: The steps in which something happens: the process dies, or the run waits while the floor has its turn.
 stops: dict[int, Callable[[], object]] = {}
@@ -51,6 +51,21 @@ async def steps_async(count: int) -> int:
     return count
 
 
+def naps(count: int, seconds: float = 1e-6) -> int:
+    """Parks so many times; by default the clock is due when the park is durable."""
+    for _ in range(count):
+        sleep(seconds)
+    return count
+
+
+def child() -> int:
+    return 1
+
+
+def parent(count: int) -> int:
+    return sum(wait_all([run_child("child", child) for _ in range(count)]))
+
+
 def helper() -> None:
     return None
 
@@ -75,9 +90,9 @@ def prices(count: int) -> dict[str, float]:
     }
 
 
-def new_app(folder: Path, name: str = "semel") -> App:
+def new_app(folder: Path, name: str = "semel", now: Callable[[], float] = time) -> App:
     """An app on a database in ``folder``, with all programs registered."""
-    app = App("bench", database=f"sqlite:///{folder / name}.db")
-    for workflow in (steps, steps_async, prices):
+    app = App("bench", database=f"sqlite:///{folder / name}.db", now=now)
+    for workflow in (steps, steps_async, prices, naps, child, parent):
         app.workflow(workflow)
     return app

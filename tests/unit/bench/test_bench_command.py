@@ -23,7 +23,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, obje
     return done.stdout, json.loads(file.read_text("utf-8"))
 
 
-CASES = ["durability", "lone", "many", "long", "start", "outside", "twin", "calls", "model"]
+CASES = ["durability", "lone", "many", "long", "start", "outside", "twin", "calls", "model", "waiting"]
 
 
 def test_every_case_is_in_the_table_and_in_the_json(quick):
