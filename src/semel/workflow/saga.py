@@ -12,7 +12,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Literal, LiteralString, TypeVar, overload
 
-from semel.compiler import Path, current, explain_uncompiled, intrinsic
+from semel.compiler import Path, intrinsic
 from semel.engine.labels import segment_of_label, wants_key
 from semel.engine.retry import check_policy
 from semel.engine.saga_block import SagaBlock
@@ -20,9 +20,10 @@ from semel.engine.undoing import UNKNOWN as UNKNOWN
 from semel.engine.undoing import Unknown as Unknown
 from semel.engine.undoing import name_of_undo
 from semel.engine.waiting import on_loop, on_thread
-from semel.errors import NotAllowedHere, NotCompiled
+from semel.errors import NotAllowedHere
 
 from .backoff import Backoff
+from .uncompiled import refuse_uncompiled
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ def saga(label: LiteralString) -> Saga:
     Args:
         label: a string literal that names the saga; the only one of that name in its function.
     """
-    _refuse_uncompiled(f"saga({label!r})")
+    refuse_uncompiled(f"saga({label!r})")
     segment_of_label(label)
     return Saga(label, None)
 
@@ -124,7 +125,7 @@ class Saga:
 
     def _refuse(self, name: str) -> None:
         if self._block is not None or self._mode is None:
-            _refuse_uncompiled(f"{name}(…) of {self!r}")
+            refuse_uncompiled(f"{name}(…) of {self!r}")
             raise NotAllowedHere(f"{name}(…) of {self!r} is for inside of its block: `with saga(…) as trip:`")
 
     # -------------------------------------------------------------------------------------------------------- the block
@@ -175,16 +176,6 @@ class Saga:
     def _undos(self, error: BaseException | None) -> list[tuple[str, Callable[[Any], object], object]]:
         done, self._done = self._done, []
         return done[::-1] if error is not None else []
-
-
-def _refuse_uncompiled(what: str) -> None:
-    path = current.get()
-    if path is not None and not path.execution.over:
-        error = NotCompiled(
-            f"{what} was reached in a run, but not through code that semel compiles, so it has no path that a later "
-            f"attempt could find. {explain_uncompiled()}"
-        )
-        raise path.execution.condemned(error)  # type: ignore[attr-defined]
 
 
 def _saga_at(path: Path, passes: tuple[object, ...], awaited: bool) -> Callable[..., Saga]:

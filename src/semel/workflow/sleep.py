@@ -8,10 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, LiteralString
 
-from semel.compiler import Path, current, explain_uncompiled, intrinsic
+from semel.compiler import Path, intrinsic
 from semel.engine.labels import segment_of_label
 from semel.engine.waits import seconds
-from semel.errors import NotCompiled
+
+from .uncompiled import refuse_uncompiled
 
 
 def sleep(delay: timedelta | float, *, label: LiteralString | None = None) -> None:
@@ -28,13 +29,13 @@ def sleep(delay: timedelta | float, *, label: LiteralString | None = None) -> No
         TypeError, ValueError: ``delay`` is no time to wait.
         NotAllowedHere: in a step with a retry (rule R8), or in one that has made a call of its own (rule W11).
     """
-    _refuse_uncompiled("sleep")
+    refuse_uncompiled("sleep(…)")
     time.sleep(seconds(delay, "a sleep"))
 
 
 async def sleep_async(delay: timedelta | float, *, label: LiteralString | None = None) -> None:
     """``sleep`` in an async body; other tasks of the body go on meanwhile, until all of them wait."""
-    _refuse_uncompiled("sleep_async")
+    refuse_uncompiled("sleep_async(…)")
     await asyncio.sleep(seconds(delay, "a sleep"))
 
 
@@ -45,13 +46,13 @@ def sleep_until(moment: datetime, *, label: LiteralString | None = None) -> None
         TypeError: ``moment`` is no datetime.
         ValueError: it has no time zone, so that it is another moment on another machine.
     """
-    _refuse_uncompiled("sleep_until")
+    refuse_uncompiled("sleep_until(…)")
     time.sleep(max(0.0, _seconds_of(moment) - datetime.now(UTC).timestamp()))
 
 
 async def sleep_until_async(moment: datetime, *, label: LiteralString | None = None) -> None:
     """``sleep_until`` in an async body."""
-    _refuse_uncompiled("sleep_until_async")
+    refuse_uncompiled("sleep_until_async(…)")
     await asyncio.sleep(max(0.0, _seconds_of(moment) - datetime.now(UTC).timestamp()))
 
 
@@ -64,16 +65,6 @@ def _seconds_of(moment: object) -> float:
             f"Give it one: datetime(…, tzinfo=ZoneInfo('Europe/Berlin')), or datetime.now(UTC)"
         )
     return moment.timestamp()
-
-
-def _refuse_uncompiled(name: str) -> None:
-    path = current.get()
-    if path is not None and not path.execution.over:
-        error = NotCompiled(
-            f"{name}(…) was reached in a run, but not through code that semel compiles, so the wait has no path that a "
-            f"later attempt could find. {explain_uncompiled()}"
-        )
-        raise path.execution.condemned(error)  # type: ignore[attr-defined]
 
 
 def _sleep_at(is_async: bool, path: Path, passes: tuple[object, ...], awaited: bool) -> Callable[..., Any]:
