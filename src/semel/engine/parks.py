@@ -231,12 +231,17 @@ class Parks:
     def due(self) -> float | None:
         """When the first clock of the execution is due."""
         now = self._execution.now()
-        late = [wait.at for text, wait in self._before.items() if text not in self._waits and (wait.at or 0.0) > now]
+        late = [wait.at for text, wait in self._left().items() if text not in self._waits and (wait.at or 0.0) > now]
         return min([at for at in (*(wait.at for wait in self._waits.values()), *late) if at is not None], default=None)
+
+    def _left(self) -> dict[str, Wait]:
+        """The waits that it came with and that are not over: a fault keeps them all with the run."""
+        records = self._execution.records
+        return {text: wait for text, wait in self._before.items() if text not in records}
 
     def parked_until(self, at: float) -> Parked:
         """The execution as it is stored when it has faulted, and is delivered again at that time."""
-        waits = {**self._before, "": Wait("redelivery", at)}
+        waits = {**self._left(), "": Wait("redelivery", at)}
         return Parked(self._parked.entry, self._parked.entered, waits)
 
     def parked(self) -> Parked:
@@ -245,7 +250,7 @@ class Parks:
         A re-entry by a retry is counted as the park is stored, and its time set, so that a delivery after a crash reads
         the same values (rule A5).
         """
-        waits = {**self._before, **self._waits}
+        waits = {**self._left(), **self._waits}
         if not self._re_entries:
             return Parked(self._parked.entry, self._parked.entered, waits)
         due = [wait.at for wait in self._waits.values() if wait.kind == "retry" and wait.at is not None]

@@ -34,7 +34,7 @@ class Replay:
         self._execution = execution
         self._records = records
         self._found: set[str] = set()
-        self._skipped: set[str] = set()
+        self._skipped: dict[str, None] = {}
 
     def give(self, path: str, record: Record, step: object, awaited: bool) -> Any:
         """The recorded outcome, as an awaitable where the step gave one. Called by ``once``, which the body calls."""
@@ -52,8 +52,17 @@ class Replay:
 
     def skipped(self, paths: Iterable[str]) -> None:
         """Steps in a block that is over, and is not entered again."""
-        self._skipped.update(paths)
-        self._found.update(paths)
+        self._skipped.update(dict.fromkeys(paths))
+        self._found.update(self._skipped)
+
+    @property
+    def skips(self) -> int:
+        """How many steps were skipped so far."""
+        return len(self._skipped)
+
+    def skipped_since(self, number: int) -> list[str]:
+        """The steps that were skipped after so many others."""
+        return list(self._skipped)[number:]
 
     def seen(self, path: str, outcome: Outcome | Record) -> object:
         """What the body gets of an outcome; raises if that is a failure.
@@ -118,12 +127,11 @@ class Replay:
             goes_on()
 
     def unreached(self, claimed: Mapping[str, object]) -> list[str]:
-        """The recorded steps that this attempt did not come to (rule W12); those inside a found step do not count."""
+        """The recorded steps that this attempt did not come to (rule W12)."""
         return [
-            path
-            for path in self._records
-            if path not in claimed
-            and path not in self._skipped
-            and CANCELLED not in path
-            and self._found.isdisjoint(enclosing_steps(path))
+            path for path in self._records if path not in claimed and CANCELLED not in path and not self.covers(path)
         ]
+
+    def covers(self, path: str) -> bool:
+        """Whether the step counts as come to although it was not: it is inside a found step, or a block that is over."""
+        return path in self._skipped or not self._found.isdisjoint(enclosing_steps(path))

@@ -42,6 +42,7 @@ class SagaBlock:
         self._keeping: Any = None
         self._around: tuple[Block, ...] = ()
         self._first = 0  # step of the block, among those of this delivery
+        self._first_skipped = 0
         self.number = 0
         self.text = self._path.step()
 
@@ -71,6 +72,7 @@ class SagaBlock:
             self.number += 1
         self._is_open = True
         self._first = execution.claims
+        self._first_skipped = execution.replay.skips
         sagas.open += 1
         blocks.set((self, *self._around))
 
@@ -131,7 +133,8 @@ class SagaBlock:
         sagas.left_by(self.text, error)
         execution.facts.forgo(error)
         yield from past_failures(execution)
-        within = outcome_of_value(execution.codec, execution.claimed_since(self._first))
+        come_to = [*execution.claimed_since(self._first), *execution.replay.skipped_since(self._first_skipped)]
+        within = outcome_of_value(execution.codec, come_to)
         facts = [sagas.add(self.text + WITHIN, within), self._failure(error), *self._failed_steps()]
         yield from recorded(execution, facts)
         yield from sagas.undo(sagas.below(self.text), self._path)

@@ -103,7 +103,12 @@ class Sagas:
 
     def unreached(self) -> list[Undo]:
         """What is to be undone because the body that commits did not come to its step (rule W12)."""
-        return [undo for undo in self._left() if not self._execution.has_claimed(undo.step)]
+        execution = self._execution
+        return [
+            undo
+            for undo in self._left()
+            if not execution.has_claimed(undo.step) and not execution.replay.covers(undo.step)
+        ]
 
     def below(self, saga: str) -> list[Undo]:
         """What is to be undone of a saga, and of those inside it."""
