@@ -133,5 +133,5 @@ class Replay:
         ]
 
     def covers(self, path: str) -> bool:
-        """Whether the step counts as come to although it was not: it is inside a found step, or a block that is over."""
+        """Whether the step counts as come to all the same: it is inside a found step, or a block that is over."""
         return path in self._skipped or not self._found.isdisjoint(enclosing_steps(path))
