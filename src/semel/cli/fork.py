@@ -6,6 +6,7 @@ import click
 
 from .application import app_option, load_app
 from .group import DONE
+from .output import tell_list
 
 
 @click.command("fork", short_help="Start a new run from a step of another one.")
@@ -29,16 +30,14 @@ def command(ctx: click.Context, run_id: str, path: str, new_id: str | None, yes:
         records = run.steps()
         kept = reused(records, path)
         if not yes:
-            _tell("It takes over:", [record.path for record in kept])
-            paths = {record.path for record in kept}
-            _tell("It does anew:", [record.path for record in records if record.path not in paths])
+            there = {record.path for record in kept}
+            taken = [record.path for record in kept if "!" not in record.path]
+            anew = [record.path for record in records if "!" not in record.path and record.path not in there]
+            tell_list("It takes over, and does not do again:", taken or ["nothing"])
+            tell_list("It does anew, with new idempotency keys, as all that comes after:", anew)
             click.confirm(f"A new run will go on from {path} of the run {run_id}. Go on?", abort=True, err=True)
         new = app.fork(run, path, id=new_id)
     finally:
         app.close()
     click.echo(f"the run {new.id} goes on from {path} of the run {run_id}")
     ctx.exit(DONE)
-
-
-def _tell(head: str, paths: list[str]) -> None:
-    click.echo("\n  ".join([head, *([path for path in paths if "!" not in path] or ["nothing"])]), err=True)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _WIDE = 240  # characters: room for ids and paths
+_LISTED = 20  # lines of a list before a question
 
 
 def console(*, wide: bool = False) -> Console:
@@ -58,6 +60,13 @@ class FoldedPath:
 def printable(text: str) -> str:
     """The text without what would steer a terminal: it may come from an outside server."""
     return "".join([char if char.isprintable() or char in "\n\t" else f"\\x{ord(char):02x}" for char in text])
+
+
+def tell_list(head: str, lines: Sequence[str]) -> None:
+    """What a question is about, on stderr; of a long list the beginning. Nothing, if there is nothing."""
+    if lines:
+        more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+        click.echo("\n  ".join([head, *map(printable, lines[:_LISTED]), *more]), err=True)
 
 
 def print_json(document: object) -> None:

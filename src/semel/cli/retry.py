@@ -18,12 +18,20 @@ def command(ctx: click.Context, run_id: str, yes: bool, target: str | None) -> N
 
     Exits with 1 if there is no such run, or if it has not faulted.
     """
+    from .sagas import Sagas
+
     app = load_app(target)
     try:
         run = app.run(run_id)
         if run.status == "faulted" and not yes:
-            found = sum("!" not in record.path for record in run.steps())
-            click.echo(f"{found} recorded steps are found, and not done again.", err=True)
+            records = run.steps()
+            anew = Sagas(app.codec, records).done_anew()
+            gone = {path for paths in anew.values() for path in paths}
+            found = sum("!" not in record.path and record.path not in gone for record in records)
+            steps = "1 recorded step is" if found == 1 else f"{found} recorded steps are"
+            click.echo(f"{steps} found, and not done again.", err=True)
+            for saga in anew:
+                click.echo(f"The saga {saga} was undone, and is done anew.", err=True)
             click.confirm("What failed, and what comes after it, will be done. Go on?", abort=True, err=True)
         again = run.retry()
         status = run.status

@@ -20,12 +20,20 @@ def command(ctx: click.Context, run_id: str, event: str, payload: str | None, ta
     Exits with 1 if there is no such run, or if it has ended.
     """
     from .values import given_value
+    from .waits import waits_of
 
+    if not event:
+        raise click.UsageError("the event has no name")
     value = given_value(payload)
     app = load_app(target)
     try:
-        app.run(run_id).send(event, value)
+        run = app.run(run_id)
+        row = app.store.get(run_id)
+        waits = waits_of(app, row) if row is not None else []
+        run.send(event, value)
     finally:
         app.close()
-    click.echo(f"the run {run_id} was sent the event {event!r}")
+    others = sorted({repr(wait.wait.name) for wait in waits if wait.wait.kind == "event"})
+    kept = f"; it waits for {' and '.join(others)}, and keeps this one" if others and repr(event) not in others else ""
+    click.echo(f"the run {run_id} was sent the event {event!r}{kept}")
     ctx.exit(DONE)

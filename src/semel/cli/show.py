@@ -16,10 +16,12 @@ from .runs import STYLES, run_times, took
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from semel.app import App
     from semel.store.interface import Note, Record, Run
 
+    from .sagas import Sagas, StepUndo
     from .values import StepOutcome
     from .waits import Waiting
 
@@ -33,6 +35,8 @@ _KINDS = {
     "timeout": "timed out",
 }
 _CALM = ("result", "event")
+_WELL = {"undo": "undo done", "saga": "saga ended"}
+_WHAT = {"step": "", "undo": "undo ", "saga": "saga "}
 
 _GIVEN_AGAIN = "a call that has a record is given the recorded answer again; to have it made anew:"
 
@@ -47,6 +51,7 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
 
     Exits with 1 if there is no such run, or if it has faulted.
     """
+    from .sagas import Sagas
     from .values import step_outcome
     from .waits import waits_of
 
@@ -58,18 +63,18 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
         steps = [(record, step_outcome(app.codec, record)) for record in app.store.records(row.uid)]
         notes = app.store.notes(row.uid)
         waits = waits_of(app, row)
+        sagas = Sagas(app.codec, [record for record, _ in steps])
         if as_json:
-            print_json(_as_json(app, row, steps, notes, waits))
+            print_json(_as_json(app, row, steps, notes, waits, sagas))
         else:
-            _print(app, row, steps, notes, waits)
+            _print(app, row, steps, notes, waits, sagas)
     finally:
         app.close()
     ctx.exit(NO if row.status == "faulted" else DONE)
 
 
-def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting]) -> dict[str, Any]:
+def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting], sagas: Sagas) -> dict[str, Any]:
     from .values import arguments_text, value_text
-    from .waits import is_of_saga
 
     return {
         "id": row.id,
@@ -91,7 +96,8 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Wa
             {
                 "path": outcome.path,
                 "body": record.body,
-                "of_saga": is_of_saga(record),
+                "kind": sagas.role(record),
+                "undo": undo.state if (undo := sagas.undos.get(record.path)) else None,
                 "outcome": outcome.kind,
                 "value": outcome.text,
                 "request_differs": record.path in differing(notes),
@@ -106,17 +112,16 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Wa
     }
 
 
-def _print(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting]) -> None:
-    from .waits import is_of_saga
-
+def _print(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Waiting], sagas: Sagas) -> None:
     out = console(wide=True)
     _print_run(out, app, row)
-    shown = [(record, outcome) for record, outcome in steps if not is_of_saga(record)]
+    shown = [(record, outcome) for record, outcome in steps if sagas.is_shown(record)]
     if shown:
-        _print_steps(out, row, shown, differing(notes))
+        _print_steps(out, row, shown, differing(notes), sagas)
     else:
         out.print("no steps are recorded")
-    _print_waits(out, app, row, steps, waits)
+    _print_waits(out, app, row, waits)
+    _print_ending(out, row, sagas)
     _print_notes(out, notes)
     if row.fault:
         from rich.text import Text
@@ -168,7 +173,7 @@ def differing(notes: list[Note]) -> set[str]:
     return {note.path for note in notes if note.kind == "request differs"}
 
 
-def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> None:
+def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str], sagas: Sagas) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -180,9 +185,11 @@ def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> Non
     table.add_column("try", justify="right", no_wrap=True)
     table.add_column("result", overflow="fold")
     for record, outcome in steps:
-        result = Text(printable(outcome.text))
+        role = sagas.role(record)
+        result = Text(printable(outcome.text) if role == "step" or outcome.kind != "result" else _WELL[role])
         if outcome.kind != "result":
-            result = Text(f"{_KINDS[outcome.kind]}: ", "" if outcome.kind in _CALM else "red") + result
+            result = Text(f"{_WHAT[role]}{_KINDS[outcome.kind]}: ", "" if outcome.kind in _CALM else "red") + result
+        result += _undo_text(row, sagas.undos.get(record.path))
         if record.path in changed:
             result += Text(" (request differs)", "yellow")
         at = duration(record.started_at - row.created_at)
@@ -191,25 +198,49 @@ def _print_steps(out: Console, row: Run, steps: Steps, changed: set[str]) -> Non
     out.print(table)
 
 
-def _print_waits(out: Console, app: App, row: Run, steps: Steps, waits: list[Waiting]) -> None:
+def _undo_text(row: Run, undo: StepUndo | None) -> Text:
+    """What has become of the undo of a step, or will."""
     from rich.text import Text
 
-    from semel.store.interface import ENDED
+    if undo is None or undo.state == "kept":
+        return Text()
+    if undo.state == "failed":
+        return Text(" (undo failed)", "red")
+    if undo.state == "undone":
+        return Text(" (undone)", "yellow")
+    if row.status in ("completed", "cancelled"):
+        return Text()
+    where = "" if undo.state == "due" or row.ending else f" if {undo.saga.rpartition('#')[2]} fails"
+    return Text(f" (to be undone{where})", "yellow" if not where else "dim")
+
+
+def _print_waits(out: Console, app: App, row: Run, waits: list[Waiting]) -> None:
+    from rich.text import Text
 
     from .values import value_text
-    from .waits import open_undos
 
     for wait in waits:
         out.print(Text.assemble(("waits for ", "blue"), printable(wait.told())), soft_wrap=True)
     for event in app.store.events(row.uid):
         told = f"{event.name!r} ({local(event.at)}): {value_text(app.codec, event.payload)}"
         out.print(Text.assemble(("event not taken yet ", "blue"), printable(told)), soft_wrap=True)
-    if row.status not in ENDED:
-        undos = open_undos([record for record, _ in steps])
-        for step in undos if row.ending else ():
-            out.print(Text.assemble(("to be undone ", "yellow"), step), soft_wrap=True)
-        if row.ending:
-            out.print(Text(f"the run is to end: {row.ending}", "yellow"), soft_wrap=True)
+
+
+def _print_ending(out: Console, row: Run, sagas: Sagas) -> None:
+    """Of a run that is to end: what is left to be undone."""
+    from rich.text import Text
+
+    from semel.store.interface import ENDED
+
+    if row.ending is None or row.status in ENDED:
+        return
+    left = sagas.pending()
+    before = f"; before that, {'1 step is' if len(left) == 1 else f'{len(left)} steps are'} undone" if left else ""
+    out.print(Text(f"the run is to end: {row.ending}{before}", "yellow"), soft_wrap=True)
+    for undo in left:
+        if undo.in_doubt:
+            told = f"{undo.step} (it is not known whether it was done)"
+            out.print(Text.assemble(("to be undone ", "yellow"), told), soft_wrap=True)
 
 
 def _print_notes(out: Console, notes: list[Note]) -> None:

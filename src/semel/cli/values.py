@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import reprlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import click
 
@@ -103,9 +103,14 @@ def given_value(text: str | None) -> Any:
     if text is None:
         return None
     try:
-        return json.loads(text)
-    except ValueError as error:
-        raise click.UsageError(f"{text!r} is no JSON ({error}); a text is written '\"text\"'") from None
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        why = f"{shortened(text)!r} is no JSON that can be read ({error})"
+        raise click.UsageError(f"{why}; a text is written '\"text\"'") from None
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
 
 
 def failure_text(codec: Codec, data: bytes) -> str:

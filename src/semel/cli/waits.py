@@ -1,19 +1,18 @@
-"""What a parked run waits for, and what its sagas are at, for a person."""
+"""What a parked run waits for, for a person; and which runs hang on one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from semel.engine.parks import Wait, parked_executions
-from semel.engine.sagas import CLOSED, KEPT, UNDO, UNDONE, WITHIN
 
 from .moments import iso, local
 
 if TYPE_CHECKING:
     from semel.app import App
-    from semel.store.interface import Record, Run
+    from semel.store.interface import Run
 
 _NAMED = 5  # children that are named
 
@@ -48,11 +47,21 @@ class Waiting:
             case "event":
                 return f"{self.path}: the event {wait.name!r}" + (f", until {when}" if when else "")
             case "child":
-                named = ", ".join(self.children[:_NAMED])
-                more = f" and {len(self.children) - _NAMED} more" if len(self.children) > _NAMED else ""
-                which = "one of " if wait.need < len(wait.children) else ""
-                return f"{self.path}: {which}{'the child' if len(self.children) == 1 else 'the children'} {named}{more}"
+                return f"{self.path}: {self._children()}"
         return f"{self.path}: until {when}"
+
+    def _children(self) -> str:
+        left, of = len(self.children), len(self.wait.children)
+        if of == 1:
+            return f"the child {named(self.children)}"
+        which = "the first of" if self.wait.need < of else f"{left} of"
+        return f"{which} {of} children: {named(self.children)}"
+
+
+def named(names: Sequence[str], most: int = _NAMED) -> str:
+    """The names, of many the first ones."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def waits_of(app: App, row: Run) -> list[Waiting]:
@@ -67,16 +76,9 @@ def waits_of(app: App, row: Run) -> list[Waiting]:
     return [Waiting(path, wait, [ids[uid] for uid in wait.children if uid in ids]) for path, wait in waits]
 
 
-def is_of_saga(record: Record) -> bool:
-    """Whether the record is what a saga keeps beside its steps, and no step."""
-    return record.path.endswith((UNDO, KEPT, WITHIN, CLOSED))
-
-
-def open_undos(records: Sequence[Record]) -> list[str]:
-    """The steps that have an undo, none that has run, and no saga that was left."""
-    there = {record.path: record for record in records}
-    steps = [path.removesuffix(UNDO) for path in there if path.endswith(UNDO)]
-    return [step for step in steps if step + UNDONE not in there and step in there and there[step].kind == "result"]
-
-
-__all__ = ["UNDONE", "Waiting", "is_of_saga", "open_undos", "waits_of"]
+def runs_below(app: App, uid: str) -> Iterator[Run]:
+    """The children of the run that have not ended, and those below."""
+    for child in app.store.children(uid):
+        if child.finished_at is None:
+            yield child
+        yield from runs_below(app, child.uid)

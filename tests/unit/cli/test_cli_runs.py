@@ -91,12 +91,13 @@ def test_a_run_as_json_has_stable_keys(ended: Project) -> None:
     assert run["result"] == "'r-A-1'"
     charge, mail = run["steps"]
     assert set(charge) == {
-        *("path", "body", "outcome", "value", "request_differs", "of_saga", "awaited", "delivery", "started_at"),
+        *("path", "kind", "body", "outcome", "value", "undo", "request_differs", "awaited", "delivery", "started_at"),
         "finished_at",
     }
     assert charge["path"] == "fulfil/start@1#charge"
     assert mail["value"] == "None"
     assert mail["outcome"] == "result"
+    assert (mail["kind"], mail["undo"]) == ("step", None)
 
 
 def test_secrets_of_a_run_are_shown_nowhere(ended: Project) -> None:

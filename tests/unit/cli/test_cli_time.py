@@ -1,84 +1,12 @@
-"""What waits, on the command line: ``show`` of it, ``cancel``, ``send``, ``record`` and ``fork``."""
+"""What waits, on the command line: ``show`` of it, ``cancel`` and ``send``; and ``record`` and ``fork``."""
 
 from __future__ import annotations
 
 import json
-import threading
-from typing import Any
 
 import pytest
 from cli_project import Project
-
-import semel
-
-WAITING = """
-    from datetime import timedelta
-
-    from semel import App, Backoff, Event, once, run_child, saga, sleep, wait_for
-
-    app = App("NAME", database="sqlite:///shop.db")
-    paid = Event[int]("paid")
-
-    def fail():
-        raise OSError("no answer")
-
-    def cancel(booking):
-        pass
-
-    @app.workflow
-    def order(what):
-        once("reserve", lambda: what)
-        amount = wait_for(paid, timeout=timedelta(days=3))
-        once("ship", lambda: f"{what} for {amount}")
-        return amount
-
-    @app.workflow
-    def charge():
-        once("charge", lambda: fail(), retry=Backoff.constant(timedelta(days=1)).max_attempts(3))
-
-    @app.workflow
-    def sleeper():
-        sleep(timedelta(days=1))
-
-    @app.workflow
-    def parent():
-        run_child("nap", sleeper).result()
-
-    @app.workflow
-    def trip():
-        with saga("trip") as steps:
-            steps.step("flight", lambda: "F-7", undo=cancel)
-            steps.step("hotel", lambda: "H-7", undo=cancel)
-            sleep(timedelta(days=1))
-"""
-
-
-class Waiting:
-    """The project, and its runs driven until they wait."""
-
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        project.write(WAITING)
-
-    def parked(self, workflow: str, *args: Any, id: str) -> semel.App:
-        app = self.project.app()
-        run = app.start(app.workflows[workflow].function, *args, id=id)
-        self.drive(app, run)
-        return app
-
-    def drive(self, app: semel.App, run: Any) -> None:
-        """Until a delivery of the run has ended."""
-        ended = threading.Event()
-        app.signals.when_ended(run.uid, ended.set)
-        with app.worker():
-            assert ended.wait(30)
-
-    def shown(self, run: str) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self.project.with_app("show", run, "--json").stdout)
-        return document
-
-    def told(self, *arguments: str, input: str | None = None) -> Any:
-        return self.project.with_app(*arguments, input=input)
+from cli_waiting import Waiting
 
 
 @pytest.fixture
@@ -112,6 +40,16 @@ def test_a_parent_names_the_children_that_it_waits_for(waiting: Waiting) -> None
     assert waiting.shown("P-1")["waits"][0]["children"] == ["P-1/start@1#nap"]
 
 
+@pytest.mark.parametrize(("first", "which"), [(False, "7 of"), (True, "the first of")])
+def test_of_many_children_five_are_named(waiting: Waiting, first: bool, which: str) -> None:
+    waiting.parked("crowd", first, id="P-1")
+    shown = waiting.told("show", "P-1").output
+    assert f": {which} 7 children: P-1/start@1[0]#nap, P-1/start@1[1]#nap, " in shown
+    assert "P-1/start@1[4]#nap and 2 more\n" in shown
+    assert "[5]" not in shown
+    assert len(waiting.shown("P-1")["waits"][0]["children"]) == 7
+
+
 def test_an_event_is_sent_and_taken(waiting: Waiting) -> None:
     app = waiting.parked("order", "tea", id="A-1")
     assert waiting.told("send", "A-1", "paid", "1950").output == "the run A-1 was sent the event 'paid'\n"
@@ -127,10 +65,29 @@ def test_an_event_is_sent_and_taken(waiting: Waiting) -> None:
     assert "has ended" in late.stderr
 
 
-def test_a_payload_that_is_no_json_is_a_usage_error(waiting: Waiting) -> None:
-    result = waiting.told("send", "A-1", "paid", "nineteen")
-    assert result.exit_code == 2
-    assert "'nineteen' is no JSON" in result.stderr
+@pytest.mark.parametrize("payload", ["nineteen", "NaN", "[" * 100_000, "9" * 5000, "{'a': 1}"])
+def test_a_payload_that_is_no_json_is_a_usage_error(waiting: Waiting, payload: str) -> None:
+    for command in (("send", "A-1", "paid"), ("record", "A-1", "order/start@1#reserve")):
+        result = waiting.told(*command, payload)
+        assert result.exit_code == 2
+        assert f"{payload[:50]}" in result.stderr
+        assert "is no JSON that can be read" in result.stderr
+        assert len(result.stderr) < 500
+
+
+def test_an_event_without_a_name_is_a_usage_error(waiting: Waiting) -> None:
+    result = waiting.told("send", "A-1", "")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (2, "Error: the event has no name")
+
+
+def test_an_event_that_the_run_does_not_wait_for_is_kept_and_that_is_said(waiting: Waiting) -> None:
+    waiting.parked("order", "tea", id="A-1")
+    told = waiting.told("send", "A-1", "payed", '{"by": "card"}').stdout
+    assert told == "the run A-1 was sent the event 'payed'; it waits for 'paid', and keeps this one\n"
+    (event,) = waiting.shown("A-1")["events"]
+    assert (event["name"], event["payload"]) == ("payed", "{'by': 'card'}")
+    assert waiting.told("send", "A-1", "payed").exit_code == 0
+    assert waiting.shown("A-1")["events"][1]["payload"] == "None", "no payload is None"
 
 
 @pytest.mark.rule("W8")
@@ -149,17 +106,85 @@ def test_a_cancel_says_what_it_will_do_and_asks(waiting: Waiting) -> None:
 @pytest.mark.rule("W8")
 def test_a_cancel_names_what_will_be_undone(waiting: Waiting) -> None:
     app = waiting.parked("trip", id="T-1")
-    assert "to be undone" not in waiting.told("show", "T-1").output
     assert "!undo" not in waiting.told("show", "T-1").output
     asked = waiting.told("cancel", "T-1", input="y\n")
     assert asked.stderr.index("trip#hotel") < asked.stderr.index("trip#flight")
     assert asked.stdout == "the run T-1 is cancelled as soon as a worker comes to it\n"
     shown = waiting.told("show", "T-1").output
-    assert "to be undone trip/start@1/trip#flight" in shown
-    assert "the run is to end: cancelled" in shown
+    assert "'F-7' (to be undone)" in shown
+    assert "the run is to end: cancelled; before that, 2 steps are undone" in shown
     waiting.drive(app, app.run("T-1"))
     assert waiting.shown("T-1")["status"] == "cancelled"
-    assert "trip/start@1/trip#flight!undone" in waiting.told("show", "T-1").output
+    shown = waiting.told("show", "T-1").output
+    assert "'F-7' (undone)" in shown
+    assert "is to end" not in shown
+
+
+@pytest.mark.rule("W8")
+def test_a_cancel_names_all_that_is_below_and_what_is_undone_there(waiting: Waiting) -> None:
+    app = waiting.parked("family", id="P-1")
+    waiting.settle(app)
+    asked = waiting.told("cancel", "P-1").stderr
+    children, undone = asked.split("What these steps have done will be undone, the latest first:")
+    assert "P-1/start@1#a (parked)\n  P-1/start@1#a/start@1#nap (parked)\n" in children
+    assert "#b" not in children, "it has completed"
+    assert "trip/start@1/trip#hotel (of P-1/start@1#c)\n  trip/start@1/trip#flight (of P-1/start@1#c)\n" in undone
+
+
+@pytest.mark.rule("W8")
+def test_a_cancel_says_of_what_it_is_not_known_whether_it_was_done(waiting: Waiting) -> None:
+    app = waiting.parked("trip", id="T-1")
+    app.run("T-1").forget("trip/start@1/trip#hotel")  # as a crash leaves it that comes before the record
+    asked = waiting.told("cancel", "T-1", input="y\n").stderr
+    assert "trip/start@1/trip#hotel, of which it is not known whether it was done\n" in asked
+    shown = waiting.told("show", "T-1").output
+    assert "to be undone trip/start@1/trip#hotel (it is not known whether it was done)" in shown
+
+
+@pytest.mark.rule("W7")
+def test_show_tells_of_each_step_of_a_saga_what_has_become_of_its_undo(waiting: Waiting) -> None:
+    waiting.parked("trip", id="T-1")
+    assert "'F-7' (to be undone if trip fails)" in waiting.told("show", "T-1").output
+    waiting.parked("kept", id="K-1")
+    assert "'F-7' (to be undone if outer fails)" in waiting.told("show", "K-1").output
+    waiting.parked("lost", id="L-1")
+    shown = waiting.told("show", "L-1").output
+    assert "'F-7' (undone)" in shown
+    assert "'H-7' (undo failed)" in shown
+    assert "saga failed: OSError: no answer" in shown
+    assert "undo failed: LookupError: H-7 is not known" in shown
+    assert "undo done" in shown
+    assert not any(end in shown for end in ("!undo ", "!within", "!closed"))
+
+
+@pytest.mark.rule("W7")
+def test_the_records_of_a_saga_are_told_apart_in_json(waiting: Waiting) -> None:
+    waiting.parked("lost", id="L-1")
+    kinds = {step["path"].partition("@1")[2]: (step["kind"], step["undo"]) for step in waiting.shown("L-1")["steps"]}
+    assert kinds == {
+        "#order": ("step", None),
+        "/trip#flight!undo": ("saga", None),
+        "/trip#flight": ("step", "undone"),
+        "/trip#hotel!undo": ("saga", None),
+        "/trip#hotel": ("step", "failed"),
+        "/trip#car!undo": ("saga", None),
+        "/trip#car": ("step", None),
+        "#trip!within": ("saga", None),
+        "#trip": ("saga", None),
+        "/trip#hotel!undone": ("undo", None),
+        "/trip#flight!undone": ("undo", None),
+        "#trip!closed": ("saga", None),
+    }
+
+
+@pytest.mark.rule("R11")
+def test_a_retry_says_which_sagas_are_done_anew(waiting: Waiting) -> None:
+    waiting.parked("lost", id="L-1")
+    asked = waiting.told("retry", "L-1")
+    assert asked.exit_code == 1, "it asks, and nobody has answered"
+    assert asked.stderr.startswith(
+        "1 recorded step is found, and not done again.\nThe saga lost/start@1#trip was undone, and is done anew.\n"
+    )
 
 
 @pytest.mark.rule("O25")
@@ -168,15 +193,21 @@ def test_an_outcome_is_stated(waiting: Waiting) -> None:
     path = "order/start@1#reserve"
     asked = waiting.told("record", "A-1", path, '"coffee"')
     assert asked.exit_code == 1
-    assert f"The record of {path} will be replaced (result: 'tea')" in asked.stderr
+    assert f"The record of {path} will be replaced (result: 'tea'); it will not run again" in asked.stderr
     assert waiting.told("record", "A-1", path, '"coffee"', "--yes").exit_code == 0
     assert waiting.shown("A-1")["steps"][0]["value"] == "'coffee'"
     ship = waiting.told("record", "A-1", "order/start@1#ship", "null", input="y\n")
-    assert "it will not run any more" in ship.stderr
+    assert "has no record yet; if the body comes to it, it will not run" in ship.stderr
     assert ship.exit_code == 0
-    wrong = waiting.told("record", "A-1", "nowhere", "1", "--yes")
+
+
+@pytest.mark.rule("O25")
+def test_a_path_of_no_step_is_not_asked_about(waiting: Waiting) -> None:
+    waiting.parked("order", "tea", id="A-1")
+    wrong = waiting.told("record", "A-1", "nowhere", "1", input="y\n")
     assert wrong.exit_code == 1
     assert "is no step of" in wrong.stderr
+    assert "Go on?" not in wrong.stderr
 
 
 def test_a_fork_says_what_it_takes_over_and_what_it_does_anew(waiting: Waiting) -> None:
@@ -186,7 +217,7 @@ def test_a_fork_says_what_it_takes_over_and_what_it_does_anew(waiting: Waiting) 
     path = "order/start@1#ship"
     asked = waiting.told("fork", "A-1", path)
     assert asked.exit_code == 1
-    takes, anew = asked.stderr.split("It does anew:")
+    takes, anew = asked.stderr.split("It does anew, with new idempotency keys")
     assert "order/start@1#reserve" in takes
     assert path in anew
     made = waiting.told("fork", "A-1", path, "--id", "A-2", "--yes")
