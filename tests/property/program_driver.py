@@ -343,7 +343,9 @@ class Driver:
         """Another owner takes the runs over, and drives them, while this one is stopped; then that goes on."""
         knows = delivery.is_async or self.random.random() < 0.5
         self.owners.stops(knows)
-        delivery.is_unaware = not knows and point in ("step.before", "step.recorded")
+        # What is durable already tells it nothing, and the record of a transactional step is, when that has returned.
+        is_durable = point == "step.recorded" or (point == "step.returned" and "#l" in delivery.latest)
+        delivery.is_unaware = not knows and (is_durable or point == "step.before")
         runner, self._runner = self._runner, None
         failed: list[BaseException] = []
 

@@ -66,8 +66,8 @@ UPDATE semel_runs SET status = 'pending', turn = ? WHERE uid = ? AND status = 'p
 UPDATE semel_runs SET turn = ? WHERE uid = ? AND status = 'pending';
 
 -- name: child_ended
-UPDATE semel_runs SET children_left = children_left - 1 WHERE uid = ? AND finished_at IS NULL
-RETURNING status = 'parked' AND children_left <= 0;
+UPDATE semel_runs SET children_left = children_left - 1 WHERE uid = ? AND status = 'parked' AND children_left > 0
+RETURNING children_left = 0;
 
 -- name: set_due
 INSERT INTO semel_due (run, kind, at) VALUES (?, ?, ?) ON CONFLICT (run, kind) DO UPDATE SET at = excluded.at;
