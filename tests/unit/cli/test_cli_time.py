@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 
 import pytest
-from cli_project import Project
+from cli_project import Process, Project
 from cli_waiting import Waiting
+
+from semel.cli.output import tell_list
+from semel.errors import RunCancelled
 
 
 @pytest.fixture
@@ -141,6 +146,41 @@ def test_a_cancel_says_of_what_it_is_not_known_whether_it_was_done(waiting: Wait
     assert "to be undone trip/start@1/trip#hotel (it is not known whether it was done)" in shown
 
 
+@pytest.mark.rule("W8")
+def test_a_cancel_of_a_run_that_a_worker_has_says_where_it_stops(
+    project: Project, semel_process: Callable[..., Process]
+) -> None:
+    project.write("""
+        import threading
+        from semel import App, once
+
+        app = App("NAME", database="sqlite:///shop.db")
+        begun, go_on = threading.Event(), threading.Event()
+
+        def work():
+            begun.set()
+            go_on.wait(30)
+
+        @app.workflow
+        def long():
+            once("first", lambda: work())
+            once("second", lambda: begun.clear())
+    """)
+    app = project.app()
+    module = sys.modules[project.name]
+    run = app.start(app.workflows["long"].function, id="A-1")
+    with app.worker():
+        assert module.begun.wait(30)
+        asked = semel_process("cancel", "A-1", "--app", project.target)
+        assert asked.ended() == 1, "it asks, and nobody has answered"
+        assert semel_process("cancel", "A-1", "--yes", "--app", project.target).ended() == 0
+        module.go_on.set()
+        with pytest.raises(RunCancelled):
+            run.result(timeout=30)
+    assert "The run A-1 (running) will be cancelled; what runs of it stops at its next step. Go on?" in asked.output
+    assert module.begun.is_set(), "the second step has not run"
+
+
 @pytest.mark.rule("W7")
 def test_show_tells_of_each_step_of_a_saga_what_has_become_of_its_undo(waiting: Waiting) -> None:
     waiting.parked("trip", id="T-1")
@@ -202,6 +242,13 @@ def test_an_outcome_is_stated(waiting: Waiting) -> None:
 
 
 @pytest.mark.rule("O25")
+def test_on_a_completed_run_a_stated_outcome_promises_nothing(waiting: Waiting) -> None:
+    waiting.parked("short", id="S-1")
+    asked = waiting.told("record", "S-1", "short/start@1#nothing", "1").stderr
+    assert "The run has completed, so nothing comes of it." in asked
+
+
+@pytest.mark.rule("O25")
 def test_a_path_of_no_step_is_not_asked_about(waiting: Waiting) -> None:
     waiting.parked("order", "tea", id="A-1")
     wrong = waiting.told("record", "A-1", "nowhere", "1", input="y\n")
@@ -227,3 +274,9 @@ def test_a_fork_says_what_it_takes_over_and_what_it_does_anew(waiting: Waiting) 
     nothing = waiting.told("fork", "A-1", "order/start@1#nothing", "--yes")
     assert nothing.exit_code == 1
     assert "no record" in nothing.stderr
+
+
+def test_of_a_long_list_the_beginning_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_list("These:", [f"step {number}" for number in range(25)])
+    told = capsys.readouterr().err.splitlines()
+    assert (told[0], told[-2:], len(told)) == ("These:", ["  step 19", "  and 5 more"], 22)
