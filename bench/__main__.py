@@ -25,7 +25,10 @@ CASES: dict[str, Callable[[Settings], Iterator[Measure]]] = {
     "twin": twin.case,
     "calls": calls.case,
     "model": model_speed.case,
-    "waiting": waiting.case,
+    "parks": waiting.parks,
+    "fanout": waiting.fan_out,
+    "clocks": waiting.clocks,
+    "parked": waiting.memory,
 }
 
 _RESULTS = Path("bench-results")
@@ -44,7 +47,8 @@ _RESULTS = Path("bench-results")
 def main(cases: tuple[str, ...], repeat: int, quick: bool, file: Path | None, folder: Path) -> None:
     """Measures semel beside bare commits of the same rows on the same disk.
 
-    Cases: durability, lone, many, long, start, outside, twin, calls, model, waiting; all of them if none is named.
+    Cases: durability, lone, many, long, start, outside, twin, calls, model, parks, fanout, clocks, parked; all of them
+    if none is named.
     """
     console = Console(width=None if Console().is_terminal else 160)
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 from semel import App
@@ -23,16 +24,10 @@ from .measure import Measure, Settings, rounds
 from .scene import new_folder, new_scene
 
 _TOGETHER = 100
+_LOOK = 0.1  # seconds between two counts, which walk over all runs
 
 
-def case(settings: Settings) -> Iterator[Measure]:
-    yield from _parks(settings)
-    yield from _fan_out(settings)
-    yield from _clocks(settings)
-    yield from _memory(settings)
-
-
-def _parks(settings: Settings) -> Iterator[Measure]:
+def parks(settings: Settings) -> Iterator[Measure]:
     runs, naps = settings.size(200, 5), settings.size(10, 2)
 
     def semel() -> float:
@@ -44,10 +39,10 @@ def _parks(settings: Settings) -> Iterator[Measure]:
 
     with new_scene(settings) as (app, floor):
         (taken,) = rounds(settings.repeat, lambda: _floor(floor, runs * naps), semel)
-    yield Measure("waiting", f"{runs} runs that park {naps} times: parks and wake-ups", "1/s", taken, better="more")
+    yield Measure("parks", f"{runs} runs that park {naps} times: parks and wake-ups", "1/s", taken, better="more")
 
 
-def _fan_out(settings: Settings) -> Iterator[Measure]:
+def fan_out(settings: Settings) -> Iterator[Measure]:
     children = settings.size(10_000, 20)
 
     def semel() -> float:
@@ -58,9 +53,8 @@ def _fan_out(settings: Settings) -> Iterator[Measure]:
 
     with new_scene(settings) as (app, floor):
         (taken,) = rounds(settings.repeat if settings.quick else 1, lambda: _floor(floor, children), semel)
-    yield Measure(
-        "waiting", f"{children:,} children of one parent, started and waited for", "1/s", taken, better="more"
-    )
+    what = f"{children:,} children of one parent, started and waited for"
+    yield Measure("fanout", what, "1/s", taken, better="more", note=f"{children / median(taken.semel):.1f} s in all")
 
 
 def _floor(floor: Floor, rows: int) -> float:
@@ -69,31 +63,35 @@ def _floor(floor: Floor, rows: int) -> float:
     return _TOGETHER * each / floor.batched(_TOGETHER, each)
 
 
-def _clocks(settings: Settings) -> Iterator[Measure]:
-    """All are due when the worker starts; a fresh run is started when a tenth of them is through."""
+def clocks(settings: Settings) -> Iterator[Measure]:
+    """All are due when the worker starts; each time that a tenth of them is through, a fresh run is started."""
     count = settings.size(100_000, 200)
+    fresh: list[float] = []
     with new_folder(settings) as folder:
         app, clock = _parked(folder, count)
         clock.append(2e9 + 86_400)
         with closing(app), app.worker():
             began = perf_counter()
-            _until_completed(app, count // 10)
-            started = perf_counter()
-            app.start(programs.steps, 1).result()
-            fresh = perf_counter() - started
-            _until_completed(app, count + 1)
+            for tenth in range(1, 10):
+                _until_completed(app, count * tenth // 10)
+                started = perf_counter()
+                app.start(programs.steps, 1).result()
+                fresh.append(perf_counter() - started)
+            _until_completed(app, count + len(fresh))
             drained = count / (perf_counter() - began)
-    yield Measure("waiting", f"{count:,} clocks due at once, through to the end of their runs", "1/s", [drained])
-    yield Measure("waiting", "a fresh run of one step, started among them", "s", [fresh])
+    what = f"{count:,} clocks due at once, through to the end of their runs"
+    yield Measure("clocks", what, "1/s", [drained], note=f"{count / drained:.0f} s in all")
+    what = "a fresh run of one step, started among them"
+    yield Measure("clocks", what, "s", fresh, note=f"the slowest {max(fresh):.2f} s")
 
 
 def _until_completed(app: App, count: int) -> None:
     tick = threading.Event()
     while app.store.counts().get("completed", 0) < count:
-        tick.wait(0.02)
+        tick.wait(_LOOK)
 
 
-def _memory(settings: Settings) -> Iterator[Measure]:
+def memory(settings: Settings) -> Iterator[Measure]:
     """What a worker's process grows by when 10,000 runs wait in its database; each in a process of its own."""
     count = settings.size(10_000, 100)
     grown = []
@@ -101,7 +99,7 @@ def _memory(settings: Settings) -> Iterator[Measure]:
         alone, among = (_in_a_process(settings, number) for number in (1, count))
         grown.append(max(among - alone, 0.0))
     what = f"resident memory of a worker beside {count:,} parked runs, beyond that of one beside a single one"
-    yield Measure("waiting", what, "MB", grown, 1.0)
+    yield Measure("parked", what, "MB", grown, 1.0)
 
 
 def _in_a_process(settings: Settings, count: int) -> float:

@@ -237,10 +237,9 @@ class Run(Generic[R_co]):
             raise TypeError(f"the payload of the event {name!r} cannot be recorded: {error}") from None
 
     def _refuse_event(self, name: str) -> NoReturn:
-        raise RunEnded(
-            f"the event {name!r} was not sent: the run {self.id!r} has ended ({self._row().status}), and nobody would "
-            f"take it"
-        )
+        row = self._row()
+        how = f"has ended ({row.status})" if row.status in ENDED else f"is to end ({row.ending})"
+        raise RunEnded(f"the event {name!r} was not sent: the run {self.id!r} {how}, and nobody would take it")
 
     def _note(self, path: str, kind: Any, text: str) -> Note:
         return Note(self.uid, path, kind, text, self._app.now())

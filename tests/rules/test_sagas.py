@@ -604,3 +604,56 @@ def test_an_undo_is_given_unknown_where_nobody_knows_what_its_step_returned(scen
     run = scene.start(unrecordable)
     assert run.status == "faulted"
     assert done == ["book flight", f"cancel {UNKNOWN}"]
+
+
+def undo_that_waits(booking: str) -> None:
+    sleep(DAY)
+    cancel(booking)
+
+
+def exits(booking: str) -> None:
+    raise SystemExit(3)
+
+
+def waits_in_an_undo() -> None:
+    with saga("trip") as steps:
+        steps.step("flight", lambda: book("flight"), undo=cancel)
+        steps.step("hotel", lambda: book("hotel"), undo=undo_that_waits)
+        raise NoRoom("at last")
+
+
+@pytest.mark.rule("W7")
+def test_an_undo_may_wait(scene: Scene) -> None:
+    run = scene.start(waits_in_an_undo)
+    assert run.status == "parked"
+    scene.again(run, DAY)
+    with pytest.raises(NoRoom):
+        run.result()
+    assert done == ["book flight", "book hotel", *UNDONE]
+
+
+def exits_in_an_undo() -> None:
+    with saga("trip") as steps:
+        steps.step("flight", lambda: book("flight"), undo=cancel)
+        steps.step("hotel", lambda: book("hotel"), undo=exits)
+        raise NoRoom("at last")
+
+
+@pytest.mark.rule("W7")
+def test_an_undo_that_exits_has_failed_for_good(scene: Scene) -> None:
+    run = scene.start(exits_in_an_undo)
+    with pytest.raises(NoRoom):
+        run.result()
+    assert done == ["book flight", "book hotel", "cancel booking of flight"]
+    assert [note.kind for note in run.notes()] == ["undo failed"]
+
+
+def async_undo_in_a_sync_saga() -> None:
+    with saga("trip") as steps:
+        steps.step("flight", lambda: book("flight"), undo=cancel_async)
+
+
+def test_an_async_undo_of_a_sync_saga_is_refused_before_its_step_runs(scene: Scene) -> None:
+    with pytest.raises(TypeError, match="async with"):
+        scene.start(async_undo_in_a_sync_saga).result()
+    assert done == []

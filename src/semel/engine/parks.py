@@ -135,6 +135,9 @@ class Parks:
         with self._lock:
             self._sleepers[sleeper] = loop
         loop.call_later(_QUIET, self._look, loop, self._seen())
+        task = asyncio.current_task()
+        if task is not None:
+            task.add_done_callback(self._left_to_park)
         try:
             if self._execution.halted is not None:
                 raise Unwind(self._execution.halted)
@@ -148,6 +151,11 @@ class Parks:
                 self._sleepers.pop(sleeper, None)
         assert self._execution.halted is not None
         raise Unwind(self._execution.halted)
+
+    def _left_to_park(self, task: asyncio.Task[Any]) -> None:
+        """That a task was left because the execution parks is no failure that asyncio should tell of."""
+        if self._execution.halted is not None and not task.cancelled():
+            task.exception()
 
     def _look(self, loop: asyncio.AbstractEventLoop, before: int) -> None:
         """Parks if nothing has happened meanwhile, and nothing is in flight but steps that wait themselves."""

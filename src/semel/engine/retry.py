@@ -133,7 +133,7 @@ def attempted(
         live.path.name = f"{live.path.name}~{live.number}"
         execution.also_claimed(live.path)
         execution.replay.found(live.text)  # what the attempts before have recorded in it is not unreached
-    if live.policy is not None:
+    if live.policy is not None and not live.decides:  # an undo is a body of its own, and may wait
         execution.parks.retries(live.path, live.label)
     if awaited or (wait is not None and wait.awaited):  # also where it is not awaited right here, as in a gather
         return _attempt_awaited(execution, live, wait)

@@ -8,9 +8,10 @@ anew under paths of its own.
 from __future__ import annotations
 
 import asyncio
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
-from semel.compiler import Path
+from semel.compiler import Path, original_of
 from semel.errors import NotAllowedHere
 from semel.store.interface import Record
 
@@ -171,6 +172,8 @@ class SagaBlock:
         execution.claim(live.text, path)
         intention = None
         if undo is not None:
+            if not is_async and iscoroutinefunction(original_of(undo)):
+                raise TypeError(f"{live.text}: its undo is async, and its saga is not; write `async with saga(…)`")
             sagas = (self.text, *(block.text for block in self._around))
             intention = Undo.planned(execution, live.text, name_of_undo(undo, label), sagas, policy)
         if is_async:

@@ -168,9 +168,10 @@ class Sagas:
         try:
             undoing.prepare(undo, self._outcome(undo.step))
             yield undoing
-        except (Unwind, asyncio.CancelledError):
+        except (Unwind, asyncio.CancelledError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as raised:
+            error = raised if isinstance(raised, Exception) else RuntimeError(f"the undo exited: {raised!r}")
             log.error("run %s: the undo of %s failed: %s", self._execution.run, undo.step, told_briefly(error))
             if not undoing.recorded:  # it did not even start
                 record = self.add(undo.step + UNDONE, outcome_of_failure(self._execution.codec, error))
@@ -183,8 +184,9 @@ class Sagas:
         self._failed.append((saga, error))
 
     def closed_by(self, errors: set[int]) -> list[Record]:
-        """The records that close the rounds whose failure, by its id, has ended the body."""
-        return [self.add(saga + CLOSED) for saga, error in self._failed if id(error) in errors]
+        """The records that close the rounds whose failure, by its id, has ended the body; not before all is undone."""
+        ended = [saga for saga, error in self._failed if id(error) in errors]
+        return [self.add(saga + CLOSED) for saga in ended if not self.below(saga)]
 
     def closed_with(self, undos: list[Undo]) -> list[Record]:
         """The records that close the rounds of these undos, which run because the run is ended from outside."""

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 from semel.engine import points
 from semel.engine.execution import Execution
 from semel.engine.waiting import Waiting, on_loop, on_thread
@@ -351,7 +353,7 @@ class _Repeatable:
         name = f"{run.workflow}\x1f{given}\x1f{'' if given else next(self._numbers)}"
         made = hashlib.blake2b(name.encode()).digest()
         run = replace(run, uid=made[:16].hex(), seed=run.seed if records else made[-32:])  # a fork has its run's
-        return self._store.start(run, records)
+        return self._store.start(run, [msgspec.structs.replace(record, run=run.uid) for record in records])
 
 
 class _Asked(Signals):

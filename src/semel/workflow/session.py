@@ -89,6 +89,7 @@ class Engines:
 
     def _sync_engine(self) -> Any:
         if self._sync is None:
+            self._make_file()
             url = self._url.set(drivername="sqlite+pysqlite")
             engine = self._sqlalchemy.create_engine(url, connect_args=_connect_args())
             self._own.append(engine)
@@ -97,6 +98,7 @@ class Engines:
 
     def _async_engine(self) -> Any:
         if self._async is None:
+            self._make_file()
             url = self._url.set(drivername="sqlite+aiosqlite")
             # No pool: its connections would belong to one event loop, and could not be closed from anywhere else.
             engine = self._asyncio.create_async_engine(
@@ -105,6 +107,13 @@ class Engines:
             self._own.append(engine.sync_engine)
             self._async = _hooked(engine, engine.sync_engine)
         return self._async
+
+    def _make_file(self) -> None:
+        """A new database is for its user alone; SQLite itself would make it for all to read."""
+        name = self._url.database
+        if name and name != ":memory:" and not name.startswith("file:"):
+            with suppress(OSError):  # it is there, or SQLite says why it cannot be made
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def close(self) -> None:
         for engine in self._own:

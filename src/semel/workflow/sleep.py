@@ -83,6 +83,7 @@ def _until_at(is_async: bool, path: Path, passes: tuple[object, ...], awaited: b
 
     def call(moment: Any, *, label: str | None = None) -> Any:
         at = _seconds_of(moment)
+        seconds(max(at - path.execution.now(), 0.0), f"sleep_until({moment}): a wait")  # type: ignore[attr-defined]
         name = "sleep_until" if label is None else segment_of_label(label)
         return waits.sleep(path, passes, is_async, name, lambda now: at)
 

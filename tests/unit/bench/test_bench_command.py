@@ -23,7 +23,10 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, obje
     return done.stdout, json.loads(file.read_text("utf-8"))
 
 
-CASES = ["durability", "lone", "many", "long", "start", "outside", "twin", "calls", "model", "waiting"]
+CASES = [
+    *("durability", "lone", "many", "long", "start", "outside", "twin", "calls", "model"),
+    *("parks", "fanout", "clocks", "parked"),
+]
 
 
 def test_every_case_is_in_the_table_and_in_the_json(quick):

@@ -263,9 +263,10 @@ class Sqlite:
         gone: bool = (yield session.in_journal(in_journal)) or (yield session.in_main(in_main))
         return gone
 
-    def record(self, record: Record, note: Note) -> Operation[bool]:
-        session = self._open()
+    def record(self, record: Record, note: Note) -> Steps[bool]:
+        return Steps(self._record(self._open(), record, note))
 
+    def _record(self, session: Session, record: Record, note: Note) -> Generator[Operation[Any], Any, bool]:
         def work(connection: sqlite3.Connection) -> bool:
             if self._is_held(session, connection.execute, record.run):
                 return False
@@ -274,7 +275,10 @@ class Sqlite:
             connection.execute(JOURNAL["note"], note_row(note))
             return True
 
-        return self._submit(session.in_journal(work, len(record.data)))
+        stated: bool = yield session.in_journal(work, len(record.data))
+        if stated:  # what the run waits for may be over by it
+            yield session.in_main(partial(finishing.wake, runs=[record.run]))
+        return stated
 
     def purge(self, *, ended_before: float, limit: int) -> Steps[int]:
         return Steps(purge(self._open(), ended_before, limit))
