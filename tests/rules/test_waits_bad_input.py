@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -21,9 +21,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 
 @pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
+def _fresh() -> None:
     done.clear()
-    return
 
 
 def do(what: str) -> str:
@@ -102,7 +101,7 @@ def test_a_moment_that_has_passed_is_no_wait(scene: Scene) -> None:
 @pytest.mark.parametrize("timeout", [timedelta(0), -DAY, 5])
 def test_a_workflow_takes_a_time_above_nothing(scene: Scene, timeout: Any) -> None:
     with pytest.raises(RegistrationError, match="must be a timedelta above nothing"):
-        scene.app.workflow(naps, timeout=timeout)
+        scene.app.workflow(timeout=timeout)(naps)
 
 
 # ------------------------------------------------------------------------------------------ clocks that jump, and zones

@@ -264,21 +264,8 @@ class Sqlite:
         return gone
 
     def record(self, record: Record, note: Note) -> Steps[bool]:
-        return Steps(self._record(self._open(), record, note))
-
-    def _record(self, session: Session, record: Record, note: Note) -> Generator[Operation[Any], Any, bool]:
-        def work(connection: sqlite3.Connection) -> bool:
-            if self._is_held(session, connection.execute, record.run):
-                return False
-            connection.execute(JOURNAL["know"], (record.run,))
-            connection.execute(JOURNAL["state"], record_row(record))
-            connection.execute(JOURNAL["note"], note_row(note))
-            return True
-
-        stated: bool = yield session.in_journal(work, len(record.data))
-        if stated:  # what the run waits for may be over by it
-            yield session.in_main(partial(finishing.wake, runs=[record.run]))
-        return stated
+        session = self._open()
+        return Steps(waking.state(session, record, note, lambda read: self._is_held(session, read, record.run)))
 
     def purge(self, *, ended_before: float, limit: int) -> Steps[int]:
         return Steps(purge(self._open(), ended_before, limit))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
+
+from semel.store.interface import Note, Record
 
 from .finishing import child_ended, clear, wake
 from .queries import JOURNAL, MAIN
+from .rows import note_row, record_row
 from .session import Session
 from .ticket import Operation
 
@@ -76,3 +79,22 @@ def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any
         return False
     revived: bool = yield session.in_main(revive)
     return revived
+
+
+def state(
+    session: Session, record: Record, note: Note, is_held: Callable[[Callable[..., Any]], bool]
+) -> Generator[Operation[Any], Any, bool]:
+    """The steps of ``Store.record``; what the run waits for may be over by it."""
+
+    def work(connection: sqlite3.Connection) -> bool:
+        if is_held(connection.execute):
+            return False
+        connection.execute(JOURNAL["know"], (record.run,))
+        connection.execute(JOURNAL["state"], record_row(record))
+        connection.execute(JOURNAL["note"], note_row(note))
+        return True
+
+    stated: bool = yield session.in_journal(work, len(record.data))
+    if stated:
+        yield session.in_main(lambda connection: wake(connection, [record.run]))
+    return stated
