@@ -95,6 +95,7 @@ class Run(Generic[R_co]):
                 self._can_end(row)
                 left = _left(end, self.id, timeout)
                 woken.wait(pause if left is None else min(pause, left))
+                woken.clear()  # a run that parks has woken it, too
                 pause = min(pause * 1.5, _LAST_POLL)
         finally:
             self._app.signals.forget(self.uid, wake)
@@ -115,6 +116,7 @@ class Run(Generic[R_co]):
                 left = _left(end, self.id, timeout)
                 try:
                     await asyncio.wait_for(woken.wait(), pause if left is None else min(pause, left))
+                    woken.clear()  # a run that parks has woken it, too
                 except TimeoutError:
                     pause = min(pause * 1.5, _LAST_POLL)
         finally:

@@ -16,14 +16,14 @@ class Signals:
         self._workers: list[Callable[[], object]] = []
 
     def ended(self, uid: str) -> None:
-        """A run of this process has ended."""
+        """A run of this process has ended, or parked."""
         with self._lock:
-            wakes = self._waiting.pop(uid, ())
+            wakes = tuple(self._waiting.get(uid, ()))
         for wake in wakes:
             wake()
 
     def when_ended(self, uid: str, wake: Callable[[], object]) -> None:
-        """Calls ``wake`` once, from any thread, when this process ends the run."""
+        """Calls ``wake``, from any thread, each time that this process ends the run or parks it, until ``forget``."""
         with self._lock:
             self._waiting.setdefault(uid, []).append(wake)
 

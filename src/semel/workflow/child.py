@@ -128,8 +128,8 @@ def _result_at(is_async: bool, path: Path, passes: tuple[object, ...], awaited: 
 def _all_at(is_async: bool, path: Path, passes: tuple[object, ...], awaited: bool) -> Callable[..., Any]:
     def call(children: Sequence[Any]) -> Any:
         given = list(children)
-        pairs = [(child._live, child._new) for child in given]
-        return _execution_of(path, given).waits.results(is_async, pairs, one=False)
+        execution = _execution_of(path, given)
+        return execution.waits.results(is_async, [(child._live, child._new) for child in given], one=False)
 
     return call
 
