@@ -181,3 +181,12 @@ def test_a_child_that_commits_rows_wakes_its_parent(shop: App) -> None:
     with shop.worker():
         assert run.result(timeout=10) == "A-1"
     assert sorted(orders(shop)) == ["A-1", "parent of A-1"]
+
+
+def test_a_database_that_a_session_makes_is_for_its_user_alone(tmp_path: Path) -> None:
+    new = App("private", database=f"sqlite:///{tmp_path / 'private.db'}")
+    with new.session() as session:
+        Base.metadata.create_all(session.connection())
+        session.commit()
+    new.close()
+    assert (tmp_path / "private.db").stat().st_mode & 0o077 == 0

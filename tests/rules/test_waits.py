@@ -348,3 +348,14 @@ def test_a_run_beyond_the_timeout_of_its_workflow_is_ended(scene: Scene) -> None
 def test_an_event_is_waited_for_in_a_run_only(wait: object) -> None:
     with pytest.raises(NotAllowedHere, match="body of a run"):
         wait()  # type: ignore[operator]
+
+
+def waits_for_one_event() -> object:
+    return wait_for("stated")
+
+
+@pytest.mark.rule("O25")
+def test_an_outcome_that_is_stated_for_a_wait_wakes_the_run(scene: Scene) -> None:
+    run = scene.start(waits_for_one_event)
+    run.record("waits_for_one_event/start@1#wait_for:stated", None)
+    assert run.status == "pending"
