@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
@@ -15,6 +17,18 @@ import pytest
 from semel import App
 
 _numbers = itertools.count()
+
+_MEMORY = "/dev/shm"
+_ROOM = 4 << 30  # bytes
+
+
+def pytest_configure() -> None:
+    """Databases of tests lie in memory where there is room: what a killed process has committed is there as on a disk,
+    and each commit is a hundred times as quick.
+    """
+    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+
 
 #: Modules that stand for other people's code lie in a folder of their own: what lies beside a program is the program's.
 sys.path.insert(0, str(Path(__file__).parent / "foreign"))

@@ -164,8 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _longer(self, rest: str) -> None:
-        """More than it says that it sends."""
-        self._send(200, b"the answer, and what nobody asked for", length=10)
+        """More than it says that it sends. It says that it closes: a client may else ask again before it sees that."""
+        self._send(200, b"the answer, and what nobody asked for", ("Connection", "close"), length=10)
         self.close_connection = True
 
     def _cutstream(self, rest: str) -> None:

@@ -213,10 +213,37 @@ def test_a_run_that_is_driven_is_ended_by_its_worker_and_commits_no_more(store: 
 
 
 @pytest.mark.rule("W8")
-def test_a_run_that_nobody_has_claimed_is_ended_by_the_worker_that_claims_it(store: Store) -> None:
+@pytest.mark.parametrize(("ending", "ended"), [("cancelled", "cancelled"), ("timed out", "faulted")])
+def test_a_run_that_nobody_has_claimed_is_ended_at_once(store: Store, other: Store, ending: str, ended: str) -> None:
+    """It has done nothing, and there may be no worker that knows its workflow."""
     run, _ = store.start(new_run("parent")).wait()
-    assert store.cancel(run.uid, 1020.0).wait()
+    assert other.cancel(run.uid, 1020.0, ending).wait()
+    assert (row(store, "parent").status, row(store, "parent").finished_at) == (ended, 1020.0)
     assert store.send(run.uid, "go", b"", 1021.0).wait() is False
+    store.register("owner", LONG).wait()
+    assert store.claim("owner", ["fulfil"], 1, 1030.0).wait() == []
+
+
+@pytest.mark.rule("W8")
+def test_the_parent_of_a_child_that_nobody_has_claimed_goes_on_when_it_is_cancelled(store: Store) -> None:
+    store.start(new_run("parent")).wait()
+    claim = claim_one(store)
+    child = replace(new_run("child"), parent=claim.run.uid, depth=1, workflow="unknown here")
+    waiting = replace(park(), children=(child,), awaited=(child.uid,), need=1)
+    assert store.finish(claim, waiting).wait()
+    store.release(claim).wait()
+    assert status(store, "parent") == ["parked"]
+    assert store.cancel(child.uid, 1020.0).wait()
+    assert (status(store, "child"), status(store, "parent")) == (["cancelled"], ["pending"])
+
+
+@pytest.mark.rule("W8")
+def test_a_run_that_was_claimed_and_given_back_is_ended_by_the_worker_that_claims_it(store: Store) -> None:
+    store.start(new_run("parent")).wait()
+    claim = claim_one(store)
+    store.release(claim).wait()
+    assert store.cancel(claim.run.uid, 1020.0).wait()
+    assert store.send(claim.run.uid, "go", b"", 1021.0).wait() is False
     assert claim_one(store).run.ending == "cancelled"
 
 

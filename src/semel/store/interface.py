@@ -284,7 +284,8 @@ class Store(Protocol):
         ...
 
     def cancel(self, run: str, now: float, ending: str = "cancelled") -> Ticket[bool]:
-        """Ends a run and all below it: parked ones without open undos at once, others when a worker sees ``ending``.
+        """Ends a run and all below it: parked ones without open undos at once, those that were never claimed, too;
+        others when a worker sees ``ending``.
 
         False if the run has ended. A body that runs commits no more.
         """

@@ -217,8 +217,8 @@ class Sqlite:
         work = partial(waking.send, run=run, name=name, payload=payload, now=now)
         return self._submit(session.in_main(work, len(payload)))
 
-    def cancel(self, run: str, now: float, ending: str = "cancelled") -> Operation[bool]:
-        return self._submit(self._open().in_main(partial(waking.cancel, run=run, now=now, ending=ending)))
+    def cancel(self, run: str, now: float, ending: str = "cancelled") -> Steps[bool]:
+        return Steps(waking.cancelled(self._open(), run, now, ending))
 
     def ending(self, runs: Sequence[str]) -> builtins.list[str]:
         held = set(runs)

@@ -10,7 +10,7 @@ from semel.store.interface import Note, Record
 
 from .finishing import child_ended, clear, wake
 from .queries import JOURNAL, MAIN
-from .rows import note_row, record_row
+from .rows import listed, note_row, record_row
 from .session import Session
 from .ticket import Operation
 
@@ -36,24 +36,58 @@ def send(connection: sqlite3.Connection, run: str, name: str, payload: bytes, no
     return True
 
 
-def cancel(connection: sqlite3.Connection, run: str, now: float, ending: str) -> bool:
-    """The work of ``Store.cancel``: the run, and all below it that have not ended."""
+def cancel(connection: sqlite3.Connection, run: str, now: float, ending: str) -> list[str] | None:
+    """Ends the run and all below it, as far as it can be done here; None if it has ended.
+
+    Gives those that are claimable: a worker may have them.
+    """
     rows = connection.execute(MAIN["tree"], (run,)).fetchall()
     if not any(uid == run for uid, *_ in rows):
-        return False
+        return None
+    claimable = []
     for uid, status, undos, parent, already in rows:
         how = ending if uid == run else "cancelled"
         if status == "parked" and not undos:
-            ended = "cancelled" if how == "cancelled" else "faulted"
-            connection.execute(MAIN["end_parked"], (ended, now, how, uid))
-            clear(connection, uid, ended)
-            if parent is not None:
-                child_ended(connection, parent)
+            _end(connection, "end_parked", uid, how, parent, now)
         elif already is None:
             connection.execute(MAIN["set_ending"], (how, uid))
             if status == "parked":
                 wake(connection, [uid])
+        if status == "pending":
+            claimable.append(uid)
+    return claimable
+
+
+def cancelled(session: Session, run: str, now: float, ending: str) -> Generator[Operation[Any], Any, bool]:
+    """The steps of ``Store.cancel``.
+
+    A run that no worker has ever claimed has done nothing, so there is nothing to undo, and it ends at once: there may
+    be no worker that knows its workflow. One that is claimed meanwhile is claimed to be ended.
+    """
+    claimable: list[str] | None = yield session.in_main(lambda connection: cancel(connection, run, now, ending))
+    if claimable is None:
+        return False
+    known: set[Any] = set()
+    if claimable:
+        known = {uid for uid, *_ in session.journal_readers.all(JOURNAL["known"], (listed(claimable),))}
+    untouched = [uid for uid in claimable if uid not in known]
+
+    def end(connection: sqlite3.Connection) -> None:
+        for uid, _, _, parent, how in connection.execute(MAIN["tree"], (run,)).fetchall():
+            if uid in untouched:
+                _end(connection, "end_pending", uid, how, parent, now)
+
+    if untouched:
+        yield session.in_main(end)
     return True
+
+
+def _end(connection: sqlite3.Connection, query: str, run: str, how: str, parent: str | None, now: float) -> None:
+    ended = "cancelled" if how == "cancelled" else "faulted"
+    if connection.execute(MAIN[query], (ended, now, how, run)).rowcount == 1:
+        clear(connection, run, ended)
+        if parent is not None:
+            child_ended(connection, parent)
 
 
 def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any], Any, bool]:

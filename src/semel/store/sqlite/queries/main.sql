@@ -117,6 +117,11 @@ UPDATE semel_runs SET
     status = ?, finished_at = ?, ending = ?, version = version + 1
 WHERE uid = ? AND status = 'parked';
 
+-- name: end_pending
+UPDATE semel_runs SET
+    status = ?, finished_at = ?, ending = ?, version = version + 1
+WHERE uid = ? AND status = 'pending';
+
 -- name: set_ending
 UPDATE semel_runs SET ending = ?, version = version + 1, poked = poked + 1 WHERE uid = ? AND ending IS NULL;
 
