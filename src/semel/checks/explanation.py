@@ -126,7 +126,7 @@ def _of_path(model: Model, told: Verdict, path: str) -> str:
     near = difflib.get_close_matches(wanted, every, 5, 0.5)
     lines = [f"No step of this program has the path {path}, as far as the source shows."]
     workflow = wanted.partition("/")[0]
-    names = [body.workflow for body in told.bodies]
+    names = list(dict.fromkeys(body.workflow for body in told.bodies))
     if workflow not in names:
         lines.append(f"There is no workflow {workflow!r}; there {_are(names)}.")
     if near:
@@ -140,11 +140,11 @@ def _of_step(model: Model, body: BodyVerdict, step: StepPattern, path: str) -> s
     doubt = "" if step.certain else " (as far as the source shows)"
     what = _WHAT[step.kind]
     body_place = f"the body, {_name(body.function)} ({_where(body.function.place)}); after @ stands the visit"
-    rows = [(f"{body.workflow}/start@*", body_place)]
+    rows = [(body.path, body_place)]
     for leg in step.way:
         target = f" calls {_target(model, leg.to)}" if leg.to is not None else ""
         rows.append((leg.segment, f"{_call(leg.text)} on {_where(leg.place)}{target}{_of_passes(leg.segment)}"))
-    passes = step.path.partition("#")[0][len(body.workflow) + 8 + sum(len(leg.segment) for leg in step.way) :]
+    passes = step.path.partition("#")[0][len(body.path) + sum(len(leg.segment) for leg in step.way) :]
     rows.append((f"{passes}#{name}", f"the step itself, on {_where(step.place)}{_of_passes(passes)}"))
     width = max(len(part) for part, _ in rows)
     lines = [f"{path} is {what} of the workflow {body.workflow}{doubt}.", ""]

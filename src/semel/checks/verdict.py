@@ -44,9 +44,15 @@ class BodyVerdict:
     """``complete`` is false where not all paths are listed: a recursion, or too many."""
 
     workflow: str
+    body: str
     function: Function
     steps: tuple[StepPattern, ...]
     complete: bool
+
+    @property
+    def path(self) -> str:
+        """The path of the body itself, of any visit: ``fulfil/start@*``."""
+        return f"{self.workflow}/{self.body}@*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +92,8 @@ def verdict(model: Model) -> Verdict:
 
 def _body(model: Model, routes: Routes, body: Body) -> BodyVerdict:
     function = model.functions[body.function]
-    steps, complete = step_patterns(model, function, f"{body.name}/start@*", routes.leads)
-    return BodyVerdict(body.name, function, steps, complete)
+    steps, complete = step_patterns(model, function, f"{body.name}/{body.body}@*", routes.leads)
+    return BodyVerdict(body.name, body.body, function, steps, complete)
 
 
 def _is_listed(told: FunctionVerdict) -> bool:

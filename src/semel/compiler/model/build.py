@@ -12,6 +12,8 @@ from .data import Body, Class, Function, Model, Module, Parameter, Place, Unread
 from .depth import deep_recursion
 from .discover import Source, parse
 from .effect_scan import EffectScan
+from .entities import EntityWorkflow
+from .entity_scan import entity_workflow
 from .infer import Inference, is_property
 from .operations import Operations
 from .program import Program
@@ -67,34 +69,54 @@ class _Builder:
         self.callees = Callees(Inference(program, operations), operations)
         self.inlined: set[FunctionRecord] = set()
         self.functions: dict[str, Function] = {}
-        self.bodies: dict[str, tuple[Place, str | None]] = {}
+        #: What is registered, functions and classes by id, where and under what name.
+        self.registered: dict[str, tuple[Place, str | None]] = {}
 
     def model(self, unreadable: list[Unreadable]) -> Model:
         for module in self.program.modules:
             self.module(module)
-        bodies = tuple(
+        bodies = [
             Body(function, place, name if name is not None else self.functions[function].segment)
-            for function, (place, name) in self.bodies.items()
+            for function, (place, name) in self.registered.items()
             if function in self.functions
-        )
+        ]
+        entities = self.entities()
+        for entity in entities:
+            if entity.cls in self.registered:
+                bodies += [
+                    Body(body.hook.function, body.hook.place, entity.name, body.name) for body in entity.bodies()
+                ]
         return Model(
             modules={m.name: Module(m.name, m.file, m.text) for m in self.program.modules},
             classes={cls.id: self.cls(cls) for cls in self.program.classes},
             functions=self.functions,
-            bodies=bodies,
+            bodies=tuple(bodies),
             unreadable=tuple(unreadable),
+            entities=entities,
         )
+
+    def entities(self) -> tuple[EntityWorkflow, ...]:
+        found = [
+            entity_workflow(cls, self.callees, registered=cls.id in self.registered) for cls in self.program.classes
+        ]
+        return tuple(entity for entity in found if entity is not None)
 
     def module(self, module: ModuleRecord) -> None:
         # An outer function stands before the lambdas in it, so those given to `once` are known when their turn comes.
         for record in [module.body, *module.functions]:
             if record not in self.inlined:
                 self.functions[record.id] = self.function(record)
-            for decorator in record.decorators:
-                if self.is_workflow(decorator, record):
-                    self.bodies.setdefault(record.id, (texts.place(module, decorator), _workflow_name(decorator)))
+            self.register(record, record.decorators)
+        for cls in module.classes:
+            self.register(cls, cls.node.decorator_list)
 
-    def is_workflow(self, decorator: ast.expr, record: FunctionRecord) -> bool:
+    def register(self, record: FunctionRecord | ClassRecord, decorators: list[ast.expr]) -> None:
+        for decorator in decorators:
+            if self.is_workflow(decorator, record):
+                place = texts.place(record.module, decorator)
+                self.registered.setdefault(record.id, (place, _workflow_name(decorator)))
+
+    def is_workflow(self, decorator: ast.expr, record: FunctionRecord | ClassRecord) -> bool:
         func = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(func, ast.Attribute) or func.attr != "workflow":
             return False
@@ -106,7 +128,7 @@ class _Builder:
         found = scan.found
         module, node = record.module, record.node
         for registered, call in found.registered:
-            self.bodies.setdefault(registered, (texts.place(module, call), _workflow_name(call)))
+            self.registered.setdefault(registered, (texts.place(module, call), _workflow_name(call)))
         named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         returns = node.returns if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
         return Function(

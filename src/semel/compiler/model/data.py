@@ -16,6 +16,7 @@ from .flow import Flow
 
 if TYPE_CHECKING:
     from .effects import Effects
+    from .entities import EntityWorkflow
 
 #: What makes the step. The last three are waits, which may do without a label.
 Form = Literal["once", "transaction", "child", "saga", "saga step", "sleep", "event", "first"]
@@ -272,11 +273,15 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function that is run as a unit: registered with ``@app.workflow``, under the workflow's ``name``."""
+    """A function that is run as a unit, of the workflow ``name`` that ``@app.workflow`` registers.
+
+    ``body`` is what names it in paths: ``start``, or ``PLACED.on_pay`` of an entity workflow.
+    """
 
     function: str
     place: Place
     name: str
+    body: str = "start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +301,7 @@ class Model:
     functions: Mapping[str, Function]
     bodies: tuple[Body, ...]
     unreadable: tuple[Unreadable, ...]
+    entities: tuple[EntityWorkflow, ...]
 
     @cached_property
     def _holding(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ import ast
 import builtins
 from typing import TYPE_CHECKING
 
-from . import intrinsics, plain
+from . import entity_self, intrinsics, plain
 from .annotations import Annotations
 from .foreign import result_of_foreign
 from .program import Program, last_name
@@ -291,6 +291,9 @@ class Inference:
                     self._bound[key] = NONE
                     self._bound[key] = self.bindings(entry.attributes[name])
                 return self._bound[key]
+        own = entity_self.attribute(cls, name, self) if instance else None
+        if own is not None:
+            return own
         foreign = self.program.foreign_base(cls)
         return frozenset({Foreign(f"{foreign}.{name}")}) if foreign is not None else UNKNOWN
 

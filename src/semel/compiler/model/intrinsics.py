@@ -1,4 +1,4 @@
-"""What of semel makes a step, by its dotted name: ``once``, the waits, children, sagas and transactions."""
+"""What of semel is what, by its dotted name: what makes a step, and what an entity workflow is declared with."""
 
 from __future__ import annotations
 
@@ -22,9 +22,22 @@ _FORMS: dict[str, Form] = {
 }
 #: They wait for what has a path of its own, the child, and have none themselves.
 _JOINS = frozenset({"wait_all", "wait_all_async", "Child().result", "Child().result_async"})
-_CLASSES = {"run_child": "semel.Child", "wait_first": "semel.Child", "wait_first_async": "semel.Child"}
+_CLASSES = {
+    "run_child": "semel.Child",
+    "wait_first": "semel.Child",
+    "wait_first_async": "semel.Child",
+    "milestone": "semel.Milestone",
+    "Workflow.run_of": "semel.Run",
+    "Workflow.adopt": "semel.Run",
+}
+#: What a class that follows an entity is declared with, by what it is called there.
+_DECLARATIONS = frozenset({"on", "enter", "expire", "remind", "milestone", "success", "error", "cancel", "Event"})
 #: The names that `from semel import *` brings, as far as the model asks.
-PUBLIC = frozenset(name for name in (*_FORMS, *_JOINS) if "(" not in name) | {"Backoff", "Event", "Child", "Saga"}
+PUBLIC = (
+    frozenset(name for name in (*_FORMS, *_JOINS) if "(" not in name)
+    | _DECLARATIONS
+    | {"Backoff", "Child", "Saga", "Workflow"}
+)
 
 
 def form_of(dotted: str) -> Form | None:
@@ -56,6 +69,20 @@ def is_backoff(dotted: str) -> bool:
 def is_event(dotted: str) -> bool:
     """Whether it is the class ``Event``."""
     return _own_name(dotted) == "Event"
+
+
+def is_entity_workflow(dotted: str) -> bool:
+    """Whether it is ``Workflow``, the base of classes that follow an entity."""
+    return _own_name(dotted) == "Workflow"
+
+
+def declaration(dotted: str) -> str | None:
+    """``on`` of ``semel.on``: what it declares in a class that follows an entity; None if nothing."""
+    name = _own_name(dotted)
+    if name.startswith("Milestone()."):
+        hook = name.removeprefix("Milestone().")
+        return hook if hook in ("finished", "unfinished") else None
+    return name if name in _DECLARATIONS else None
 
 
 def _own_name(dotted: str) -> str:

@@ -12,8 +12,18 @@ from .values import Cls, Inst, Mod
 _DEEPEST = 10
 
 
-def origin(node: ast.expr, scope: Scope, inference: Inference, depth: int = 0) -> tuple[ast.expr, Scope]:
+def origin(node: ast.expr, scope: Scope, inference: Inference) -> tuple[ast.expr, Scope]:
     """The expression and its scope; the node itself where it is no name, or may stand for several things."""
+    for _ in range(_DEEPEST):
+        further = definition(node, scope, inference)
+        if further is None:
+            break
+        node, scope = further
+    return node, scope
+
+
+def definition(node: ast.expr, scope: Scope, inference: Inference) -> tuple[ast.expr, Scope] | None:
+    """What a name is bound to, one step back; None where it is no name, or may stand for several things."""
     found: list[Binding] = []
     match node:
         case ast.Name(id=name):
@@ -25,19 +35,23 @@ def origin(node: ast.expr, scope: Scope, inference: Inference, depth: int = 0) -
                         found += record.scope.bindings.get(name, [])
                     case Cls(cls) | Inst(cls, _):
                         found += cls.attributes.get(name, [])
-    if len(found) != 1 or depth > _DEEPEST:
-        return node, scope
-    return _of_binding(found[0], inference, depth + 1) or (node, scope)
+    return _given_to(found[0], inference) if len(found) == 1 else None
 
 
-def _of_binding(binding: Binding, inference: Inference, depth: int) -> tuple[ast.expr, Scope] | None:
-    match binding.kind:
-        case "value" | "enter" if binding.node is not None:
-            return origin(binding.node, binding.scope, inference, depth)
-        case "annotated" if binding.value is not None:
-            return origin(binding.value, binding.scope, inference, depth)
-        case "member":
-            module = inference.program.module(binding.target, binding.scope.module)
-            there = module.scope.bindings.get(binding.name, []) if module is not None else []
-            return _of_binding(there[0], inference, depth + 1) if len(there) == 1 and depth <= _DEEPEST else None
+def _given_to(binding: Binding, inference: Inference) -> tuple[ast.expr, Scope] | None:
+    """The expression whose value a name gets, followed through imports."""
+    for _ in range(_DEEPEST):
+        match binding.kind:
+            case "value" | "enter" if binding.node is not None:
+                return binding.node, binding.scope
+            case "annotated" if binding.value is not None:
+                return binding.value, binding.scope
+            case "member":
+                module = inference.program.module(binding.target, binding.scope.module)
+                there = module.scope.bindings.get(binding.name, []) if module is not None else []
+                if len(there) != 1:
+                    return None
+                binding = there[0]
+            case _:
+                return None
     return None

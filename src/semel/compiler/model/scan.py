@@ -18,7 +18,7 @@ from .operators import operators_of
 from .scopes import FunctionRecord, Scope
 from .step_scan import Scanned, StepScan
 from .unknown import why_unknown
-from .values import Fn, Foreign, Inst, Row, Unknown
+from .values import Cls, Fn, Foreign, Inst, Row, Unknown
 
 _NUMBERED = frozenset({"range", "enumerate", "zip", "sorted", "list", "tuple", "reversed", "map", "filter"})
 _NAMED = frozenset({"set", "frozenset"})
@@ -265,13 +265,13 @@ class FunctionScan(StepScan):
         return here is None or len(here.bindings[node.id]) == 1 or here.function is not self.record
 
     def registration(self, node: ast.Call) -> None:
-        """``app.workflow(fulfil)``, written as a call."""
+        """``app.workflow(fulfil)``, or a class, written as a call."""
         func = node.func.func if isinstance(node.func, ast.Call) else node.func
         if not isinstance(func, ast.Attribute) or func.attr != "workflow" or not node.args:
             return
         if self.callees.is_app(func.value, self.scope, surely=True):
             for value in self.inference.of(node.args[0], self.scope):
-                if isinstance(value, Fn):
+                if isinstance(value, Fn | Cls):
                     self.found.registered.append((value.record.id, node))
 
     # ------------------------------------------------------------------------------------- what the language calls
