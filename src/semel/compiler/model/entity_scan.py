@@ -107,6 +107,8 @@ class _Reading:
             marked = next((b.function for b in bindings if b.function and self.marks(b.function)), first.function)
             for node, kind in self.marks(marked):
                 self.hook(first.function, marked, node, kind)
+            for node in first.function.decorators:
+                self.complete = self.complete and self.is_foreign(node, first.scope)
             return
         given = first.value if first.kind == "annotated" else first.node
         if not isinstance(given, ast.Call):
@@ -125,8 +127,7 @@ class _Reading:
             case "success" | "error" | "cancel" as end:
                 self.found.terminals.append(self.terminal(name, end, given, first.scope))
             case _:
-                foreign = [isinstance(value, Foreign) for value in self.inference.of(given.func, first.scope)]
-                self.complete = self.complete and bool(foreign) and all(foreign)
+                self.complete = self.complete and self.is_foreign(given, first.scope)
 
     def milestone(self, name: str, node: ast.Call, scope: Scope) -> Milestone:
         given = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -145,6 +146,11 @@ class _Reading:
         parts: dict[str | None, ast.expr] = {**given, **dict(zip(("state", "message"), node.args, strict=False))}
         state = self.states.named(parts["state"], scope) if "state" in parts else None
         return Terminal(name, kind, state, steps.literal(parts.get("message")), texts.place(scope.module, node))
+
+    def is_foreign(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether it is surely no code of the user's, which may declare whatever it likes."""
+        values = self.inference.of(node.func if isinstance(node, ast.Call) else node, scope)
+        return bool(values) and all(isinstance(value, Foreign) for value in values)
 
     def declaration(self, func: ast.expr, scope: Scope) -> str | None:
         """``on`` of ``semel.on``, however it was imported."""
