@@ -38,6 +38,7 @@ from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
 from .workflow.again import again_at
 from .workflow.backoff import Backoff
+from .workflow.definition import EntityDefinition
 from .workflow.function import FunctionWorkflow, function_workflow, same_function
 from .workflow.once import namespaces
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
     from sqlalchemy.orm import Session
 
+    from .entities.driver import Driver
     from .worker import Worker
 
 P = ParamSpec("P")
@@ -83,11 +85,13 @@ class App:
         self.name = name
         self.now = now
         self.workflows: dict[str, FunctionWorkflow] = {}
+        self.entities: dict[str, EntityDefinition] = {}
         self.signals = Signals()
         self._database = database if database is not None else f"sqlite:///{name}.db"
         self._key_namespace = key_namespace.encode() if key_namespace is not None else None
         self._store: Store | None = None
         self._engines: Any = None
+        self._driver: Driver | None = None
         self._lock = threading.RLock()
         self._checked = False
         registry = TypeRegistry(user_packages)
@@ -352,6 +356,9 @@ class App:
         with self._lock:
             store, self._store = self._store, None
             engines, self._engines = self._engines, None
+            driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
         if engines is not None:
             engines.close()
         if store is not None:
@@ -364,6 +371,20 @@ class App:
     def scoped_key(self, label: str, scope: object) -> str:
         """The idempotency key that ``once(label, scope, …)`` presents."""
         return scoped_key(self.namespace(), label, scope)
+
+    def registered(self) -> list[FunctionWorkflow | EntityDefinition]:
+        """All workflows, functions and classes."""
+        return [*self.workflows.values(), *self.entities.values()]
+
+    @property
+    def driver(self) -> Driver:
+        """This process as an owner of the runs that it drives for who raises events, made at first use."""
+        with self._lock:
+            if self._driver is None:
+                from .entities.driver import Driver
+
+                self._driver = Driver(self)
+            return self._driver
 
     def worker(self, *, threads: int = 32, tasks: int = 1000, lease: timedelta = timedelta(seconds=15)) -> Worker:
         """A worker of this app, in this process: ``with app.worker():`` or ``async with app.worker():``.

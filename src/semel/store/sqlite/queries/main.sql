@@ -44,12 +44,6 @@ SELECT uid, id, workflow, status, args, seed, format, version, visits, created_a
     flow, kills
 FROM semel_runs WHERE workflow = ? AND entity = ? ORDER BY seq DESC LIMIT 1;
 
--- name: by_uid
-SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
-    flow, kills
-FROM semel_runs WHERE uid = ?;
-
 -- name: counts
 SELECT status, count(*) FROM semel_runs GROUP BY status;
 
