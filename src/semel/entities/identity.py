@@ -43,7 +43,7 @@ def key_of_identity(codec: Codec, identity: tuple[Any, ...]) -> str:
 
 def identity_of(codec: Codec, key: str) -> tuple[Any, ...]:
     """The primary key that the run's row holds."""
-    identity: Any = codec.decode(bytes.fromhex(key))
+    identity: Any = codec.decode(bytes.fromhex(key.partition("~")[0]))
     return tuple(identity)
 
 

@@ -50,7 +50,7 @@ class Listener:
     def _is_current(self) -> bool:
         return self._app.entities.get(self._definition.name) is self._definition
 
-    # -------------------------------------------------------------------------------------------------- inserts, deletes
+    # ------------------------------------------------------------------------------------------------ inserts, deletes
 
     def before_insert(self, mapper: Any, connection: Any, item: Any) -> None:
         """A row without a state begins in the first one."""
@@ -67,7 +67,7 @@ class Listener:
         definition = self._definition
         if self._is_current and definition.autostart:
             self._app.check()
-            start(self._app, definition, connection, item, getattr(item, definition.attribute))
+            start(self._app, definition, connection, item, getattr(item, definition.attribute), new=True)
             self._app.signals.started()
 
     def after_delete(self, mapper: Any, connection: Any, item: Any) -> None:
@@ -112,9 +112,8 @@ class Listener:
         if not self._is_current or not (execution.is_update or execution.is_insert):
             return
         definition = self._definition
-        table: Any = definition.entity.__table__  # type: ignore[attr-defined]
-        statement = execution.statement
-        if getattr(statement, "table", None) is not table:
+        mapper, statement = execution.bind_mapper, execution.statement
+        if mapper is None or not (issubclass(mapper.class_, definition.entity)):
             return
         if execution.is_insert:
             if definition.autostart:
@@ -143,8 +142,10 @@ class Listener:
         )
 
 
-def start(app: App, definition: EntityDefinition, connection: Any, item: Any, state: Enum) -> Row | None:
-    """Starts a run for the row, in the transaction of this connection. What was open for it is given back, if anything.
+def start(app: App, definition: EntityDefinition, connection: Any, item: Any, state: Enum, *, new: bool) -> Row:
+    """Starts a run for the row, in the transaction of this connection; or gives the one that follows it.
+
+    A ``new`` row that has a run has the key of one that was deleted, whose run is ended (rule O12).
 
     Raises:
         ConfigurationError: the connection is to another database than the app's.
@@ -171,9 +172,12 @@ def start(app: App, definition: EntityDefinition, connection: Any, item: Any, st
     try:
         found = store.of_entity(definition.name, key, driver)
         if found is not None and found.status not in ENDED:
-            return found
+            if not new:
+                return found
+            store.leave_in(driver, found.uid, now)
         if not store.start_in(driver, run):
             store.start_in(driver, replace(run, id=f"{run.id}~{run.uid[:8]}"))
+        started = store.of_entity(definition.name, key, driver)
     except StoreError as error:
         if "no such table" not in str(error):
             raise
@@ -181,7 +185,8 @@ def start(app: App, definition: EntityDefinition, connection: Any, item: Any, st
             f"{told(definition, identity)} was written to a database in which semel has no tables: the session is on "
             f"another database than the app {app.name!r}. Open it with app.session(), or give the App this engine"
         ) from error
-    return None
+    assert started is not None
+    return started
 
 
 def refuse_own_lock(item: Any, call: str) -> None:

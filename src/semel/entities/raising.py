@@ -14,6 +14,7 @@ from semel.compiler import current
 from semel.engine.drive import Ended
 from semel.engine.waiting import Waiting, on_loop, on_thread
 from semel.errors import (
+    EntityGone,
     EntityNotFollowed,
     EventNotTaken,
     NotAllowedHere,
@@ -26,6 +27,7 @@ from semel.store.interface import ENDED, Claim, Sending
 from semel.store.interface import Run as Row
 from semel.workflow.definition import EntityDefinition, HookBody
 from semel.workflow.raiser import Raised
+from semel.workflow.session import begin
 
 from .choosing import RAISED, Next, Situation, fresh, parked_before, state_of
 from .delivery import Prepared, begun_at, situation_of
@@ -33,7 +35,7 @@ from .endings import Delivery
 from .flow import Flow, body_and_visit, flow_of
 from .identity import identity_of, key_of, told
 from .joined import Joined
-from .listening import refuse_own_lock
+from .listening import refuse_own_lock, start
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -116,6 +118,26 @@ def run_of(workflow: Any, item: Any, session: Any = None) -> Run[Any] | None:
     return None if row is None else Run(call.app, row.id, row.uid)
 
 
+def adopt(workflow: Any, item: Any, session: Any = None) -> Run[Any]:
+    """The run that follows the row; one is started, in the state that it is in, if there is none."""
+    call = Call(workflow, "", item, None, session)
+    if call.joined is not None and call.joined.is_async:
+        raise NotAllowedHere(f"session= is an AsyncSession: await {call.definition.name}.adopt_async(…)")
+    if call.joined is not None:
+        return on_thread(call.adopted(call.joined))
+    with call.app.engines().session() as own, own.begin():
+        return on_thread(call.adopted(Joined(own, call._over)))
+
+
+async def adopt_async(workflow: Any, item: Any, session: Any = None) -> Run[Any]:
+    """``adopt`` for a coroutine."""
+    call = Call(workflow, "", item, None, session)
+    if call.joined is not None:
+        return await on_loop(call.adopted(call.joined))
+    async with call.app.engines().async_session() as own, own.begin():
+        return await on_loop(call.adopted(Joined(own, call._over)))
+
+
 async def run_of_async(workflow: Any, item: Any, session: Any = None) -> Run[Any] | None:
     """``run_of`` for a coroutine."""
     call = Call(workflow, "", item, None, session)
@@ -191,11 +213,28 @@ class Call:
             )
         if row.status in ENDED or row.ending is not None:
             state = flow_of(row.flow).state if row.flow is not None else "?"
+            how = f"has ended ({row.status})" if row.status in ENDED else f"is to end ({row.ending})"
             raise EventNotTaken(
-                f"{self.definition.name}.{self.event} on {self.told}: its run {row.id!r} has ended ({row.status}, in "
-                f"the state {state}), and takes no event any more"
+                f"{self.definition.name}.{self.event} on {self.told}: its run {row.id!r}, in the state {state}, {how}, "
+                f"and takes no event any more"
             )
         return row
+
+    def adopted(self, joined: Joined) -> Generator[Waiting, Any, Run[Any]]:
+        """The run that follows the row, in this transaction."""
+        definition = self.definition
+
+        def start_in(session: Any) -> Row:
+            item = session.get(definition.entity, identity_of(self.app.codec, self.key))
+            if item is None:
+                raise EntityGone(f"there is no {self.told} in the database")
+            begin(session.connection())
+            state = getattr(item, definition.attribute)
+            return start(self.app, definition, session.connection(), item, state, new=False)
+
+        row: Row = yield joined.act(start_in)
+        self.app.signals.started()
+        return Run(self.app, row.id, row.uid)
 
     # --------------------------------------------------------------------------------------------------------- later
 

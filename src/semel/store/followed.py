@@ -31,6 +31,10 @@ class Followed(Protocol):
         """``cancel`` in the caller's transaction."""
         ...
 
+    def leave_in(self, connection: Any, run: str, now: float) -> None:
+        """``cancel_in``; and the run does not count as its row's any more."""
+        ...
+
     def claim_run(self, owner: str, run: Run, now: float, begins: float) -> Ticket[Claim | None]:
         """Claims this run, parked or not, which the caller has just read; None if a live owner holds it."""
         ...

@@ -50,6 +50,13 @@ class Following:
     def cancel_in(self, connection: Any, run: str, now: float) -> bool:
         return self._on(connection, lambda cursor: effects.cancel(cursor, run, now, "cancelled") is not None)
 
+    def leave_in(self, connection: Any, run: str, now: float) -> None:
+        def work(cursor: sqlite3.Cursor) -> None:
+            effects.cancel(cursor, run, now, "cancelled")
+            cursor.execute(MAIN["leave_entity"], (run,))
+
+        self._on(connection, work)
+
     def claim_run(self, owner: str, run: Run, now: float, begins: float) -> Steps[Claim | None]:
         _, claims = self._both()
         return Steps(claims.claim_run(owner, run, now, begins))

@@ -44,6 +44,9 @@ SELECT uid, id, workflow, status, args, seed, format, version, visits, created_a
     flow, kills
 FROM semel_runs WHERE workflow = ? AND entity = ? ORDER BY seq DESC LIMIT 1;
 
+-- name: leave_entity
+UPDATE semel_runs SET entity = entity || '~' || uid WHERE uid = ?;
+
 -- name: counts
 SELECT status, count(*) FROM semel_runs GROUP BY status;
 
