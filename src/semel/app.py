@@ -128,7 +128,7 @@ class App:
         redeliver: int | Backoff = 0,
         timeout: timedelta | None = None,
     ) -> Any:
-        """Registers a function, sync or async, as a workflow; the function itself stays as it is.
+        """Registers a function, sync or async, as a workflow; or a ``Workflow`` class. It stays as it is.
 
         Args:
             name: the workflow's name in the database; the function's own if not given.
@@ -147,7 +147,19 @@ class App:
         return self._register(function, **options)
 
     def _register(self, function: F, **options: Any) -> F:
+        if isinstance(function, type):
+            from .entities.registering import register  # only who has rows to follow needs SQLAlchemy
+
+            register(self, function, options)
+            self._checked = False
+            return function
         made = function_workflow(function, **options)
+        if made.name in self.entities:
+            raise RegistrationError(
+                f"the workflow name {made.name!r} is taken: {self.entities[made.name].place} and {made.place}. Give "
+                f"one "
+                f'of them another name: @app.workflow(name="…")'
+            )
         taken = self.workflows.get(made.name)
         if taken is not None and not same_function(taken.function, function):
             raise RegistrationError(

@@ -44,11 +44,16 @@ class Listener:
 
     def __init__(self, app: App, definition: EntityDefinition) -> None:
         self._app = app
-        self._definition = definition
+        self._first = definition
+
+    @property
+    def _definition(self) -> EntityDefinition:
+        """The newest one of the name, if a module was executed again."""
+        return self._app.entities.get(self._first.name, self._first)
 
     @property
     def _is_current(self) -> bool:
-        return self._app.entities.get(self._definition.name) is self._definition
+        return self._definition.entity is self._first.entity
 
     # ------------------------------------------------------------------------------------------------ inserts, deletes
 

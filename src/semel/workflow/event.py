@@ -1,29 +1,71 @@
-"""Events of function workflows: ``wait_for`` parks a body until one comes, ``run.send`` sends it (rule W6)."""
+"""Events of function workflows, which ``wait_for`` waits for and ``run.send`` sends (rule W6); and of entity workflows,
+which are raised on a row (rule W2).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Any, Generic, LiteralString, TypeVar, overload
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, Self, TypeVar, get_args, get_origin, overload
 
 from semel.compiler import Path, intrinsic
 from semel.engine.labels import segment_of_label
 from semel.engine.waits import seconds
 from semel.errors import NotAllowedHere
 
+from .raiser import Raiser
+
+if TYPE_CHECKING:
+    from .entity import Workflow
+
 T = TypeVar("T")
+E = TypeVar("E")
 
 
 class Event(Generic[T]):
     """A named event with a payload of one type: ``paid = Event[Payment]("paid", Payment)``.
 
-    ``payload`` is the class that ``run.send`` checks the payload against; without it only a type checker does.
+    In an entity workflow its name is the attribute's: ``pay = Event[Payment]()``, or ``close = Event()`` for one that
+    carries nothing. ``payload`` is the class that a payload is checked against.
     """
 
-    def __init__(self, name: LiteralString, payload: type[T] | None = None) -> None:
-        segment_of_label(name)
+    @overload
+    def __init__(self: Event[None]) -> None: ...
+    @overload
+    def __init__(self, name: LiteralString = "", payload: type[T] | None = None) -> None: ...
+    def __init__(self, name: str = "", payload: type[Any] | None = None) -> None:
+        if name:
+            segment_of_label(name)
         self.name: str = name
-        self.payload = payload
+        self._payload = payload
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self.name:
+            segment_of_label(name)
+            self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[Workflow[E]]) -> Raiser[E, T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Self: ...
+    def __get__(self, instance: object, owner: type) -> Any:
+        return Raiser(owner, self) if hasattr(owner, "__definition__") else self
+
+    @property
+    def payload(self) -> type | None:
+        """The class of its payload; None where nothing is said of it."""
+        if self._payload is not None:
+            return self._payload
+        given: Any = next(iter(get_args(getattr(self, "__orig_class__", None))), None)
+        found = get_origin(given) or given
+        return found if isinstance(found, type) else None
+
+    @property
+    def has_payload(self) -> bool:
+        """Whether an arm of it takes a payload."""
+        given = get_args(getattr(self, "__orig_class__", None))
+        return self._payload not in (None, NoneType) or bool(given and given[0] not in (None, NoneType))
 
     def __repr__(self) -> str:
         return f"<Event {self.name!r}>"
@@ -38,7 +80,7 @@ class Event(Generic[T]):
 
 def event_name(event: object) -> str:
     """The name of an event that is given by name, or as an ``Event``."""
-    if isinstance(event, Event):
+    if isinstance(event, Event) and event.name:
         return event.name
     if isinstance(event, str) and event:
         return event
