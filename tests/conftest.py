@@ -15,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from semel import App
+from semel.compiler import packages
 
 _numbers = itertools.count()
 
@@ -32,6 +33,20 @@ def pytest_configure() -> None:
 
 #: Modules that stand for other people's code lie in a folder of their own: what lies beside a program is the program's.
 sys.path.insert(0, str(Path(__file__).parent / "foreign"))
+
+
+@pytest.fixture(autouse=True)
+def packages_of_the_test() -> Iterator[None]:
+    """What a test makes user code of is none for the tests after it: each start of theirs would check it, too."""
+    before = set(packages._packages), {folder: set(names) for folder, names in packages._homes.items()}
+    yield
+    added = packages._packages - before[0]
+    packages._packages.intersection_update(before[0])
+    packages._homes.clear()
+    packages._homes.update(before[1])
+    for name in added:
+        if name.startswith("program_"):
+            sys.modules.pop(name, None)
 
 
 @pytest.fixture
