@@ -37,6 +37,7 @@ def listen(app: App, definition: EntityDefinition) -> None:
     event.listen(definition.entity, "after_delete", listener.after_delete, propagate=True)
     event.listen(attribute, "set", listener.on_set, propagate=True)
     event.listen(Session, "do_orm_execute", listener.on_execute)
+    event.listen(Session, "before_flush", listener.before_flush)
 
 
 class Listener:
@@ -57,6 +58,12 @@ class Listener:
 
     # ------------------------------------------------------------------------------------------------ inserts, deletes
 
+    def before_flush(self, session: Any, *_: Any) -> None:
+        """Opens the store while nobody holds the database: a new one cannot be made under the flush's own lock."""
+        if self._is_current and any(isinstance(item, self._definition.entity) for item in session.new):
+            self._app.check()
+            assert self._app.store
+
     def before_insert(self, mapper: Any, connection: Any, item: Any) -> None:
         """A row without a state begins in the first one."""
         definition = self._definition
@@ -71,7 +78,6 @@ class Listener:
         """Starts the run, in the transaction that inserts the row."""
         definition = self._definition
         if self._is_current and definition.autostart:
-            self._app.check()
             start(self._app, definition, connection, item, getattr(item, definition.attribute), new=True)
             self._app.signals.started()
 
