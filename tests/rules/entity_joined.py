@@ -242,7 +242,7 @@ if __name__ == "__main__":
         app._database = f"sqlite:///{folder / case.replace(', ', '-').replace(' ', '_')}.db"
         forked(made)
         if kind == "sync":
-            forked(lambda: calls(caller, arm, row))  # noqa: B023 (called at once)
+            forked(lambda: calls(caller, arm, row))
         else:
-            forked(lambda: asyncio.run(calls_async(caller, arm, row)))  # noqa: B023
-        forked(lambda: looks(caller, arm, row))  # noqa: B023
+            forked(lambda: asyncio.run(calls_async(caller, arm, row)))
+        forked(lambda: looks(caller, arm, row))

@@ -39,8 +39,8 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Stories:
 
 
 def afterwards(caller: str, arm: str, row: str) -> list[list[Any]]:
-    """What the caller is told; then the row, the visits, clocks and what is parked, the records, and what the next raise
-    does, with the number of steps that it runs.
+    """What the caller is told; then the row, the visits, clocks and what is parked, the records, and what the next
+    raise does, with the number of steps that it runs.
     """
     told = {
         "complete": ["PLACED", "done", "PLACED"],
@@ -72,6 +72,6 @@ def afterwards(caller: str, arm: str, row: str) -> list[list[Any]]:
 
 @pytest.mark.rule("W4")
 @pytest.mark.parametrize("kind", ["sync", "async"])
-@pytest.mark.parametrize(("caller", "arm", "row"), product(CALLERS, ARMS, ROWS))
+@pytest.mark.parametrize(("caller", "arm", "row"), [*product(CALLERS, ARMS, ROWS)])
 def test_an_arm_in_its_callers_transaction(stories: Stories, kind: str, caller: str, arm: str, row: str) -> None:
     assert stories[kind][f"{caller}, {arm}, {row}"] == afterwards(caller, arm, row)
