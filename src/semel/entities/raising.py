@@ -288,8 +288,10 @@ class Call:
                 with self.app.driver.drives(prepared.execution):
                     ended: Ended = yield from prepared.deliver()
                 kept = ended.how in ("completed", "parked") or (ended.how == "faulted" and not is_arm)
-            finally:
-                self._after(claim, kept)
+            except BaseException:
+                yield from self._after(claim, False)
+                raise
+            yield from self._after(claim, kept)
             if ended.how in ("completed", "parked") and is_arm:
                 return self._told(claim, prepared.flow, parked=ended.how == "parked")
             if ended.error is not None and (is_arm or ended.how != "faulted"):
@@ -377,11 +379,11 @@ class Call:
             f"{self.definition.name}.{self.event}.later(…)"
         )
 
-    def _after(self, claim: Claim, kept: bool) -> None:
+    def _after(self, claim: Claim, kept: bool) -> Act:
+        """Gives the claim back, and waits until it is: who looks next sees the run as it is."""
         if self.joined is not None and (kept or self.joined.claim_of(claim.run.uid) is not None):
             return  # the claim is held until the transaction is over
-        if not kept:
-            self.app.store.release(claim)
+        yield self.app.store.release(claim)
         self.app.signals.started()
 
     def _told(self, claim: Claim, flow: Flow, *, parked: bool) -> Raised:

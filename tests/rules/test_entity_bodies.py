@@ -1,0 +1,379 @@
+"""What a body of an entity workflow may do is what any body may: steps, waits, children, sagas; sync and async."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from entity_programs import HEAD, Load, kit_of, paths, place, seen
+
+from semel.errors import EventNotTaken, NotAllowedHere
+
+WAITS = (
+    HEAD
+    + """
+@app.workflow
+def check(order_id: int) -> str:
+    return f"checked {order_id}"
+
+
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True):
+    pay = Event()
+    wait = Event()
+    trip = Event()
+    revoke = Event()
+
+    @on(pay, Stage.PLACED)
+    def paid(self) -> Stage:
+        self.item.note = run_child("check", check, self.item.id).result()
+        return Stage.CHARGED
+
+    @on(wait, Stage.PLACED)
+    def waits(self) -> None:
+        sleep(timedelta(hours=1))
+        self.item.note = f"got {wait_for('news')}"
+
+    @on(trip, Stage.PLACED)
+    def trips(self) -> None:
+        with saga("trip") as trip:
+            trip.step("flight", lambda: do("flight"), undo=cancel_flight)
+            sleep(timedelta(days=1))
+            trip.step("hotel", lambda: do("hotel"), undo=cancel_flight)
+
+    @on(revoke)
+    def revoked(self) -> Stage:
+        return Stage.REVOKED
+
+    charged = success(Stage.CHARGED, "paid")
+    gone = cancel(Stage.REVOKED, "revoked")
+
+
+def cancel_flight(result: object) -> None:
+    do(f"undo {result}")
+"""
+)
+
+ASYNC = (
+    WAITS.replace("    def ", "    async def ")
+    .replace("run_child(", "await run_child(")
+    .replace(".result()", ".result_async()")
+    .replace("        sleep(", "        await sleep_async(")
+    .replace("            sleep(", "            await sleep_async(")
+    .replace("wait_for('news')", "await wait_for_async('news')")
+    .replace("with saga(", "async with saga(")
+    .replace("            trip.step(", "            await trip.step(")
+    .replace("@app.workflow\ndef check", "@app.workflow\nasync def check")
+)
+
+
+@pytest.mark.rule("W5")
+@pytest.mark.rule("V3")
+def test_an_arm_waits_for_a_child_and_its_state_changes_when_that_has_ended(program: Load) -> None:
+    shop = program(WAITS)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        assert shop.OrderFlow.pay(order).parked
+        assert [row.id for row in shop.app.runs()] == ["OrderFlow/1/PLACED.on_pay@1#check", "OrderFlow/1"]
+        kit.settle()
+        assert seen(shop, order) == ("CHARGED", "checked 1")
+        assert shop.OrderFlow.run_of(order).result() == "paid"
+
+
+@pytest.mark.rule("W6")
+def test_an_arm_sleeps_and_waits_for_what_is_sent_to_its_run(program: Load) -> None:
+    shop = program(WAITS)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        run = shop.OrderFlow.run_of(order)
+        shop.OrderFlow.wait(order)
+        run.send("news", "early")
+        kit.advance(timedelta(minutes=59))
+        assert seen(shop, order) == ("PLACED", None)
+        kit.advance(timedelta(minutes=1))
+        assert seen(shop, order) == ("PLACED", "got early")
+        shop.OrderFlow.wait(order)
+        kit.advance(timedelta(hours=1))
+        run.send("news", "late")
+        kit.settle()
+        assert seen(shop, order) == ("PLACED", "got late")
+
+
+@pytest.mark.rule("W10")
+def test_two_arms_wait_at_once_and_each_goes_on_by_itself(program: Load) -> None:
+    shop = program(WAITS)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        shop.OrderFlow.wait(order)
+        shop.OrderFlow.trip(order)
+        kit.advance(timedelta(hours=2))
+        assert shop.did == ["flight"]
+        shop.OrderFlow.run_of(order).send("news", "x")
+        kit.settle()
+        assert seen(shop, order) == ("PLACED", "got x")
+        kit.advance(timedelta(days=1))
+        assert shop.did == ["flight", "hotel"]
+
+
+@pytest.mark.rule("W10")
+@pytest.mark.rule("W7")
+def test_a_saga_of_an_abandoned_arm_is_undone_before_the_run_ends(program: Load) -> None:
+    shop = program(WAITS)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        run = shop.OrderFlow.run_of(order)
+        shop.OrderFlow.trip(order)
+        shop.OrderFlow.revoke(order)
+        assert run.status == "pending"
+        kit.settle()
+        assert shop.did == ["flight", "undo flight"]
+        assert run.status == "cancelled"
+        kit.advance(timedelta(days=2))
+        assert shop.did == ["flight", "undo flight"]
+
+
+@pytest.mark.rule("W10")
+def test_the_children_of_an_abandoned_arm_are_cancelled(program: Load) -> None:
+    shop = program(
+        WAITS.replace('    return f"checked {order_id}"', "    sleep(timedelta(days=9))\n    return 'checked'")
+    )
+    with kit_of(shop) as kit:
+        order = place(shop)
+        shop.OrderFlow.pay(order)
+        kit.settle()
+        shop.OrderFlow.revoke(order)
+        kit.settle()
+        assert {row.workflow: row.status for row in shop.app.runs()} == {"OrderFlow": "cancelled", "check": "cancelled"}
+
+
+@pytest.mark.rule("W8")
+def test_cancelling_the_run_undoes_its_open_sagas(program: Load) -> None:
+    shop = program(WAITS)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        run = shop.OrderFlow.run_of(order)
+        shop.OrderFlow.trip(order)
+        assert run.cancel()
+        kit.settle()
+        assert shop.did == ["flight", "undo flight"]
+        assert run.status == "cancelled"
+        with pytest.raises(EventNotTaken, match="has ended"):
+            shop.OrderFlow.revoke(order)
+
+
+@pytest.mark.rule("W4")
+async def test_async_bodies_do_the_same(program: Load) -> None:
+    shop = program(ASYNC)
+    with kit_of(shop) as kit:
+        order, other = place(shop), place(shop)
+        with pytest.raises(NotAllowedHere, match=r"call_async"):
+            shop.OrderFlow.pay(order)
+        assert (await shop.OrderFlow.pay.call_async(order)).parked
+        await shop.OrderFlow.trip.call_async(other)
+        await kit.settle_async()
+        assert seen(shop, order) == ("CHARGED", "checked 1")
+        await shop.OrderFlow.revoke.later_async(other)
+        await kit.settle_async()
+        assert shop.did == ["flight", "undo flight"]
+        assert seen(shop, other)[0] == "REVOKED"
+
+
+SENDS = (
+    HEAD
+    + """
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True):
+    pay = Event[int]()
+    close = Event()
+
+    @on(pay, Stage.PLACED)
+    def paid(self, other: int) -> None:
+        once("step", lambda: do("step"))
+        item = self.session.get(Order, other)
+        raised = OrderFlow.close(item)
+        self.item.note = raised.state.name
+        once("last", lambda: do("last"))
+
+    @on(close, Stage.PLACED)
+    def closed(self) -> Stage:
+        return Stage.CHARGED
+
+    charged = success(Stage.CHARGED, "closed")
+"""
+)
+
+
+@pytest.mark.rule("W4")
+def test_an_event_raised_in_a_body_takes_effect_at_its_commit(program: Load) -> None:
+    shop = program(SENDS)
+    with kit_of(shop) as kit:
+        order, other = place(shop), place(shop)
+        shop.fails.append("last")
+        with pytest.raises(ConnectionError):
+            shop.OrderFlow.pay(order, other.id)
+        kit.settle()
+        assert seen(shop, other)[0] == "PLACED"
+        shop.OrderFlow.pay(order, other.id)
+        kit.settle()
+        assert seen(shop, order) == ("PLACED", "PLACED")
+        assert seen(shop, other)[0] == "CHARGED"
+
+
+MILESTONES = (
+    HEAD
+    + """
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True):
+    pay = Event()
+    ship = Event()
+    shipped = milestone(Stage.SHIPPED, since=Stage.CHARGED, within=timedelta(days=5), retries=2,
+                        backoff=Backoff.constant(timedelta(days=1)))
+
+    @on(pay, Stage.PLACED)
+    def paid(self) -> Stage:
+        return Stage.CHARGED
+
+    @on(ship, Stage.CHARGED)
+    def sent(self) -> Stage:
+        return Stage.SHIPPED
+
+    @shipped.finished
+    def told(self) -> None:
+        once("tell", lambda: do("finished"))
+
+    @shipped.unfinished
+    def late(self) -> None:
+        once("tell", lambda: do("unfinished"))
+
+    done = success(Stage.SHIPPED, "shipped")
+"""
+)
+
+
+@pytest.mark.rule("W2")
+def test_a_milestone_that_is_not_reached_in_time_says_so_as_often_as_it_retries(program: Load) -> None:
+    shop = program(MILESTONES)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        kit.advance(timedelta(days=100))
+        assert shop.did == []
+        shop.OrderFlow.pay(order)
+        kit.advance(timedelta(days=4))
+        assert shop.did == []
+        counts = []
+        for _ in range(5):
+            kit.advance(timedelta(days=1))
+            counts.append(len(shop.did))
+        assert counts == [1, 2, 3, 3, 3]
+        shop.OrderFlow.ship(order)
+        run = shop.OrderFlow.run_of(order)
+        assert run.status == "pending"
+        kit.settle()
+        assert run.result() == "shipped"
+        assert shop.did[-1] == "finished"
+        assert paths(run) == [
+            "OrderFlow/shipped.unfinished@1#tell",
+            "OrderFlow/shipped.unfinished@2#tell",
+            "OrderFlow/shipped.unfinished@3#tell",
+            "OrderFlow/shipped.finished@1#tell",
+        ]
+
+
+@pytest.mark.rule("W2")
+def test_a_milestone_that_is_reached_in_time_says_nothing_more(program: Load) -> None:
+    shop = program(MILESTONES)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        shop.OrderFlow.pay(order)
+        shop.OrderFlow.ship(order)
+        kit.advance(timedelta(days=100))
+        assert shop.did == ["finished"]
+
+
+DELAYS = (
+    HEAD.replace("    note: Mapped[str | None]\n", "    note: Mapped[str | None]\n    days: Mapped[int | None]\n")
+    + """
+class Weekdays:
+    def add(self, start: datetime, length: timedelta) -> datetime:
+        while length > timedelta(0):
+            start += timedelta(days=1)
+            length -= timedelta(days=1) * (start.weekday() < 5)
+        return start
+
+
+@app.workflow
+class OrderFlow(
+    Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True, calendar=Weekdays()
+):
+    @expire(Stage.PLACED, after=lambda order: None if order.days is None else timedelta(days=order.days))
+    def too_late(self) -> Stage:
+        return Stage.LAPSED
+
+    lapsed = error(Stage.LAPSED, "never paid")
+"""
+)
+
+
+@pytest.mark.rule("W2")
+def test_a_delay_may_depend_on_the_row_and_count_only_the_time_that_counts(program: Load) -> None:
+    shop = program(DELAYS)
+    with kit_of(shop) as kit:  # the clock begins on a Wednesday
+        order, never = place(shop, days=3), place(shop)
+        kit.advance(timedelta(days=4))
+        assert seen(shop, order)[0] == "PLACED"
+        kit.advance(timedelta(days=1))
+        assert seen(shop, order)[0] == "LAPSED"
+        kit.advance(timedelta(days=900))
+        assert seen(shop, never)[0] == "PLACED"
+
+
+REENTERED = (
+    HEAD
+    + """
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True):
+    turn = Event()
+
+    @on(turn)
+    def turned(self) -> Stage:
+        return Stage.CHARGED if self.item.stage is Stage.PLACED else Stage.PLACED
+
+    @enter(Stage.PLACED)
+    def placed(self) -> None:
+        once("hello", lambda: do("hello"))
+
+    @expire(Stage.PLACED, after=timedelta(days=1))
+    def late(self) -> Stage:
+        return Stage.CHARGED
+"""
+)
+
+
+@pytest.mark.rule("V2")
+def test_a_state_entered_again_is_new_work_and_its_clock_begins_anew(program: Load) -> None:
+    shop = program(REENTERED)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        kit.settle()
+        shop.OrderFlow.turn(order)
+        kit.advance(timedelta(hours=23))
+        shop.OrderFlow.turn(order)
+        kit.advance(timedelta(hours=23))
+        assert seen(shop, order)[0] == "PLACED"
+        kit.advance(timedelta(hours=1))
+        assert seen(shop, order)[0] == "CHARGED"
+        row = shop.app.runs()[0]
+        assert row.visits == {"PLACED.enter": 2, "PLACED.on_turn": 1, "CHARGED.on_turn": 1, "PLACED.expire": 1}
+        assert paths(shop.OrderFlow.run_of(order)) == [
+            "OrderFlow/PLACED.enter@1#hello",
+            "OrderFlow/PLACED.enter@2#hello",
+        ]
+
+
+@pytest.mark.rule("W4")
+def test_the_enter_of_a_state_runs_before_an_event_that_comes_first(program: Load) -> None:
+    shop = program(REENTERED)
+    with kit_of(shop):
+        order = place(shop)
+        shop.OrderFlow.turn(order)
+        assert shop.did == ["hello"]
