@@ -272,7 +272,7 @@ class Call:
                 f"{self.definition.name}.{self.event}(…) inside a step would run an arm inside it; write "
                 f"{self.definition.name}.{self.event}.later(…), which a worker delivers"
             )
-        if self.joined is None:
+        if self.joined is None and self.key:
             refuse_own_lock(self._item, f"{self.definition.name}.{self.event}")
         self.app.check()
         for _ in range(_MOST):
