@@ -307,8 +307,6 @@ class Call:
             EventNotTaken, PayloadChanged
         """
         state = state_of(self.definition, of.flow.state)
-        if of.flow.entering and state.enter is not None:
-            return fresh(state.enter, of)
         arm = state.arms.get(self.event)
         if arm is None:
             takers = [name for name, each in self.definition.states.items() if self.event in each.arms]
@@ -316,6 +314,8 @@ class Call:
                 f"{self.definition.name}.{self.event} on {self.told}: it is in the state {of.flow.state}, which does "
                 f"not take it; {', '.join(takers) or 'no state'} would"
             )
+        if of.flow.entering and state.enter is not None:
+            return fresh(state.enter, of)
         waiting = parked_before(arm, of)
         if waiting is not None:
             raise EventNotTaken(
