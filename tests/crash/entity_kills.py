@@ -1,6 +1,7 @@
-"""Two processes raise one event on one row, and one of them dies: ``python entity_kills.py FOLDER`` tells what came of it.
+"""Two processes raise one event on one row, and one of them dies: ``python entity_kills.py FOLDER`` tells the story.
 
-For each crash point, and each time that it is come to, both are forked, begin together, and then a worker finishes.
+For each crash point, and each time that it is come to, both are forked; the second one comes when the first is in the
+body, or dead; then a worker finishes.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _MOST = 12  # hits of one point
 
 folder = Path(sys.argv[1])
 case = "none"
+gate: int | None = None  # told that the body has begun
 app = App("kills", database=f"sqlite:///{folder / 'none.db'}")
 
 
@@ -62,6 +64,8 @@ class Flow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=
 
     @on(pay, Stage.PLACED)
     def paid(self) -> Stage:
+        if gate is not None:
+            os.write(gate, b"!")
         self.item.note = once("reserve", lambda: do("reserve"))
         once("charge", lambda: do("charge"))
         return Stage.CHARGED
@@ -79,8 +83,15 @@ def made() -> None:
         session.commit()
 
 
-def raises(spec: str | None, told: int) -> None:
-    """One of the two; ``spec`` says where it dies."""
+def raises(spec: str | None, told: int, at: tuple[int, int]) -> None:
+    """One of the two; ``spec`` says where the first one dies, and the second one waits for it."""
+    global gate
+    reading, writing = at
+    if spec is None:
+        os.close(writing)
+        os.read(reading, 1)
+    else:
+        gate = writing
     with app.session() as session:
         order = session.get(Order, 1)
     assert order is not None
@@ -145,10 +156,13 @@ def story(spec: str) -> bool:
     ended(forked(made))
     outcomes = []
     pipes = [os.pipe(), os.pipe()]
+    at = os.pipe()
     pids = [
-        forked(lambda: raises(spec, pipes[0][1])),
-        forked(lambda: raises(None, pipes[1][1])),
+        forked(lambda: raises(spec, pipes[0][1], at)),
+        forked(lambda: raises(None, pipes[1][1], at)),
     ]
+    os.close(at[0])
+    os.close(at[1])
     died = ended(pids[0]) != 0
     ended(pids[1])
     for reading, writing in pipes:
