@@ -96,7 +96,7 @@ class Mark:
     redeliver: Any = None
 
 
-# An Event[Any] fits both; mypy and pyright then take the first, and neither refuses what is right.
+# An Event[None] fits both, and is to be taken by the first.
 @overload
 def on(  # pyright: ignore[reportOverlappingOverload]
     event: Event[None] | Raiser[Any, None], /, *states: Enum, redeliver: int | Backoff | None = None
