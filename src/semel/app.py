@@ -23,13 +23,13 @@ from .errors import (
     ConfigurationError,
     NotAllowedHere,
     Refused,
-    RegistrationError,
     RunIdConflict,
     RunNotFound,
     WorkflowUnknown,
 )
 from .forking import forked
-from .program import at_import, at_start, find_user_code
+from .program import at_start, find_user_code
+from .registering import register
 from .run import Run
 from .signals import Signals
 from .starting import check_same_run, new_run
@@ -39,7 +39,7 @@ from .store.interface import Run as Row
 from .workflow.again import again_at
 from .workflow.backoff import Backoff
 from .workflow.definition import EntityDefinition
-from .workflow.function import FunctionWorkflow, function_workflow, same_function
+from .workflow.function import FunctionWorkflow
 from .workflow.once import namespaces
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ class App:
         redeliver: int | Backoff = 0,
         timeout: timedelta | None = None,
     ) -> Any:
-        """Registers a function, sync or async, as a workflow; or a ``Workflow`` class. It stays as it is.
+        """Registers a function, sync or async, as a workflow, or a class, a ``Workflow``, which says all else itself.
+
+        The function, or the class, stays as it is.
 
         Args:
             name: the workflow's name in the database; the function's own if not given.
@@ -138,39 +140,18 @@ class App:
             timeout: how long a run may take, waits and restarts included; then it is ended as if it were cancelled.
 
         Raises:
-            RegistrationError: the name is taken, or the function is not one that can be a workflow.
+            RegistrationError: the name is taken, or it is nothing that can be a workflow.
             Refused: a step in the function's module can never be found again.
         """
         options = {"name": name, "strict": strict, "redeliver": redeliver, "timeout": timeout}
         if function is None:
-            return lambda given: self._register(given, **options)
-        return self._register(function, **options)
+            return lambda given: self._register(given, options)
+        return self._register(function, options)
 
-    def _register(self, function: F, **options: Any) -> F:
-        if isinstance(function, type):
-            from .entities.registering import register  # only who has rows to follow needs SQLAlchemy
-
-            register(self, function, options)
-            self._checked = False
-            return function
-        made = function_workflow(function, **options)
-        if made.name in self.entities:
-            raise RegistrationError(
-                f"the workflow name {made.name!r} is taken: {self.entities[made.name].place} and {made.place}. Give "
-                f"one "
-                f'of them another name: @app.workflow(name="…")'
-            )
-        taken = self.workflows.get(made.name)
-        if taken is not None and not same_function(taken.function, function):
-            raise RegistrationError(
-                f"the workflow name {made.name!r} is taken: {taken.place} and {made.place}. Give one of them another "
-                f'name: @app.workflow(name="…")'
-            )
-        add_package(function.__globals__["__name__"].partition(".")[0])
-        at_import(function)
-        self.workflows[made.name] = made
+    def _register(self, given: F, options: Mapping[str, Any]) -> F:
+        register(self, given, options)
         self._checked = False
-        return function
+        return given
 
     def failure_of(self, row: Row) -> BaseException:
         """What a child that has not completed ended with, as an exception."""

@@ -1,118 +1,139 @@
-"""``OrderFlow.pay``: an event of an entity workflow, to be raised on a row (rule W4)."""
+"""``Raiser``: an event of an entity workflow as its class gives it, ``OrderFlow.pay``.
+
+Raising it runs its arm (rule W4), which ``semel.entities`` does.
+"""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
+
+from .event import Event
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
     from sqlalchemy.orm import Session
+    from typing_extensions import TypeVar
 
     from semel.run import Run
 
-    from .event import Event
+    T = TypeVar("T", default=None)
+else:
+    from typing import TypeVar
 
+    T = TypeVar("T")
 E = TypeVar("E")
-T = TypeVar("T")
+
+_NONE_GIVEN: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What became of an event. ``state`` is the row's state now; ``parked`` says that a worker goes on with the arm,
-    which waits, or is still to run.
-    """
+    """What came of raising an event: the state after it, and whether the arm waits, so that a worker goes on."""
 
     state: Enum
     parked: bool
-    run: Run[Any]
+    run: Run[None]
 
 
 class Raiser(Generic[E, T]):
-    """One event of one workflow. Calling it runs the arm of the row's state at once, in the caller."""
+    """Raises one event of a workflow.
+
+    A call runs the event's arm at once, in the caller: in a savepoint of ``session`` where one is given, else in a
+    transaction of its own. ``later`` leaves it to a worker, durably; given a session, with that one's commit.
+
+    Args:
+        item: the entity whose run gets the event.
+        payload: what the event carries, of the type that it was declared with; of one without, left out.
+        session: the caller's own session.
+        again: takes the next visit, where an execution of the arm with another payload has faulted (rule V7).
+
+    Raises:
+        TypeError: the item or the payload is of another type than was declared.
+    """
+
+    __slots__ = ("event", "workflow")
 
     def __init__(self, workflow: type, event: Event[T]) -> None:
-        self._workflow = workflow
-        self._event = event
+        self.workflow = workflow
+        self.event = event
 
     def __repr__(self) -> str:
-        return f"<{self._workflow.__qualname__}.{self._event.name}>"
+        return f"<Raiser {self._name}>"
 
     @overload
-    def __call__(
-        self: Raiser[E, None], item: E, /, *, session: Session | None = None, again: bool = False
-    ) -> Raised: ...
+    def __call__(self: Raiser[E, None], item: E, *, session: Session | None = None, again: bool = False) -> Raised: ...
     @overload
-    def __call__(self, item: E, payload: T, /, *, session: Session | None = None, again: bool = False) -> Raised: ...
-    def __call__(self, item: Any, payload: Any = None, /, *, session: Any = None, again: bool = False) -> Raised:
-        """Runs the arm, in a transaction of its own; or in the caller's, in a savepoint of ``session``.
-
-        A fault of the arm travels to the caller, and what it wrote is rolled back; the steps that it has done are found
-        when the same event is raised again. One that waits gives back control at once. Inside a body of a run the event
-        is raised when that body commits.
-
-        Args:
-            item: the row, an object of the entity that the workflow follows.
-            payload: what the event carries.
-            session: whose transaction the arm joins; the caller commits.
-            again: the event was raised before with another payload, and is to be new work (rule V7).
-
-        Raises:
-            EventNotTaken: the state does not take it, the run has ended, or the same arm still waits.
-            PayloadChanged: it was raised with another payload, and its arm had done steps when it failed.
-            EntityNotFollowed, EntityGone, EntityStateChanged: there is no run, no row, or they differ.
-            RunBusy: somebody else has the run in hand.
-            TypeError: the payload is not of the type that the event was declared with.
-        """
-        from semel.entities.raising import raise_event
-
-        self._event.check(payload)
-        return raise_event(self._workflow, self._event.name, item, payload, session, again)
+    def __call__(self, item: E, payload: T, *, session: Session | None = None, again: bool = False) -> Raised: ...
+    def __call__(self, item: Any, payload: Any = _NONE_GIVEN, *, session: Any = None, again: bool = False) -> Any:
+        given = self._checked(item, payload)
+        return raising().raise_event(self.workflow, self.event.name, item, given, session, again)
 
     @overload
     async def call_async(
-        self: Raiser[E, None], item: E, /, *, session: AsyncSession | None = None, again: bool = False
+        self: Raiser[E, None], item: E, *, session: AsyncSession | None = None, again: bool = False
     ) -> Raised: ...
     @overload
     async def call_async(
-        self, item: E, payload: T, /, *, session: AsyncSession | None = None, again: bool = False
+        self, item: E, payload: T, *, session: AsyncSession | None = None, again: bool = False
     ) -> Raised: ...
     async def call_async(
-        self, item: Any, payload: Any = None, /, *, session: Any = None, again: bool = False
-    ) -> Raised:
-        """The same for a coroutine. A plain function that is the arm runs in a thread; or, with a session, on the
-        loop's own, which it holds up.
-        """
-        from semel.entities.raising import raise_event_async
-
-        self._event.check(payload)
-        return await raise_event_async(self._workflow, self._event.name, item, payload, session, again)
+        self, item: Any, payload: Any = _NONE_GIVEN, *, session: Any = None, again: bool = False
+    ) -> Any:
+        """Raises the event of a workflow with async bodies."""
+        given = self._checked(item, payload)
+        return await raising().raise_event_async(self.workflow, self.event.name, item, given, session, again)
 
     @overload
-    def later(self: Raiser[E, None], item: E, /, *, session: Session | None = None) -> None: ...
+    def later(self: Raiser[E, None], item: E, *, session: Session | None = None) -> None: ...
     @overload
-    def later(self, item: E, payload: T, /, *, session: Session | None = None) -> None: ...
-    def later(self, item: Any, payload: Any = None, /, *, session: Any = None) -> None:
-        """Hands the event to a worker, durably: when this returns, or with the commit of ``session``.
-
-        Events of one arm are delivered in their order. One that the state does not take when its turn comes is dropped,
-        with a note on the run.
-
-        Raises as calling it does, but for what only its arm can show.
-        """
-        from semel.entities.raising import raise_later
-
-        self._event.check(payload)
-        raise_later(self._workflow, self._event.name, item, payload, session)
+    def later(self, item: E, payload: T, *, session: Session | None = None) -> None: ...
+    def later(self, item: Any, payload: Any = _NONE_GIVEN, *, session: Any = None) -> None:
+        """Sends the event durably; a worker runs the arm."""
+        given = self._checked(item, payload)
+        raising().raise_later(self.workflow, self.event.name, item, given, session)
 
     @overload
-    async def later_async(self: Raiser[E, None], item: E, /, *, session: AsyncSession | None = None) -> None: ...
+    async def later_async(self: Raiser[E, None], item: E, *, session: AsyncSession | None = None) -> None: ...
     @overload
-    async def later_async(self, item: E, payload: T, /, *, session: AsyncSession | None = None) -> None: ...
-    async def later_async(self, item: Any, payload: Any = None, /, *, session: Any = None) -> None:
-        """``later`` for a coroutine."""
-        from semel.entities.raising import raise_later_async
+    async def later_async(self, item: E, payload: T, *, session: AsyncSession | None = None) -> None: ...
+    async def later_async(self, item: Any, payload: Any = _NONE_GIVEN, *, session: Any = None) -> None:
+        """``later`` with an async session."""
+        given = self._checked(item, payload)
+        await raising().raise_later_async(self.workflow, self.event.name, item, given, session)
 
-        self._event.check(payload)
-        await raise_later_async(self._workflow, self._event.name, item, payload, session)
+    @property
+    def _name(self) -> str:
+        return f"{self.workflow.__qualname__}.{self.event.name}"
+
+    def _checked(self, item: object, payload: object) -> object:
+        """The payload as it is raised: None for an event that has none."""
+        check_item(self.workflow, item, self._name)
+        if not self.event.carries:
+            if payload is _NONE_GIVEN or payload is None:
+                return None
+            raise TypeError(
+                f"the event {self._name} has no payload, and was given a {type(payload).__qualname__}: write "
+                f"{self._name}(item), or declare {self.event.name} = Event[{type(payload).__name__}]()"
+            )
+        declared = self.event.payload
+        kind = declared.__qualname__ if declared is not None else "payload"
+        if payload is _NONE_GIVEN:
+            raise TypeError(f"the event {self._name} carries a {kind}, and none was given: write {self._name}(item, …)")
+        if declared is not None and not isinstance(payload, declared):
+            raise TypeError(f"the event {self._name} carries a {kind}, not a {type(payload).__qualname__}")
+        return payload
+
+
+def check_item(workflow: Any, item: object, what: str) -> None:
+    """Raises TypeError where the item is none of those that the workflow tracks."""
+    definition = getattr(workflow, "__definition__", None)
+    if definition is not None and not isinstance(item, definition.entity):
+        raise TypeError(f"{what} is for a {definition.entity.__qualname__}, not for a {type(item).__qualname__}")
+
+
+def raising() -> Any:
+    """What runs arms. Loaded when an event is raised: it needs SQLAlchemy, which declaring a workflow does not."""
+    return importlib.import_module("semel.entities.raising")

@@ -1,205 +1,229 @@
-"""What the methods of an entity workflow are declared as: arms, entries, clocks, milestones; and its ends (rule W2)."""
+"""What an entity workflow is written with (rule W2): ``@on``, ``@enter``, ``@expire``, ``@remind``, milestones, ends.
+
+They note what was written; the class reads it when it is made (``declaring``). A body stays the function that it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import Enum
-from typing import Any, Literal, TypeVar, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 from .backoff import Backoff
-from .definition import Delay
 from .event import Event
+from .places import caller_frame, caller_place, place_of, refused
+from .raiser import Raiser
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from sqlalchemy.orm import QueryableAttribute
+
+    #: A length of time, an attribute of the item, or a function of it.
+    After = timedelta | QueryableAttribute[Any] | Callable[[Any], timedelta | datetime | None]
+
+P = TypeVar("P")
 W = TypeVar("W")
-S = TypeVar("S", bound=Enum | Coroutine[Any, Any, Enum | None] | None)
-F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="Enum | Coroutine[Any, Any, Enum | None] | None")
 
-#: Where a decorator leaves what a method is declared as.
-MARKS = "__semel_marks__"
+Kind = Literal["event", "enter", "expire", "remind", "finished", "unfinished"]
 
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """What one decorator says of a method. ``states`` empty means every state that is not terminal."""
-
-    kind: Literal["event", "enter", "expire", "remind"]
-    states: tuple[Enum, ...] = ()
-    event: Event[Any] | None = None
-    after: Delay | None = None
-    then_every: Delay | None = None
-    redeliver: int | Backoff | None = None
+_MARKS = "__semel_marks__"
 
 
-@overload
-def on(
-    event: Event[None], /, *states: Enum, redeliver: int | Backoff | None = None
-) -> Callable[[Callable[[W], S]], Callable[[W], S]]: ...
-@overload
-def on(
-    event: Event[T], /, *states: Enum, redeliver: int | Backoff | None = None
-) -> Callable[[Callable[[W, T], S]], Callable[[W, T], S]]: ...
-def on(event: Any, /, *states: Enum, redeliver: int | Backoff | None = None) -> Any:
-    """The arm of an event in these states, or in every state that is not terminal if none is given.
+class Body(Protocol):
+    """Declares a method without a payload as a body, and gives it back."""
 
-    An arm for a particular state goes before one for all. The method is given the payload, if the event carries one,
-    and returns the next state, or None to stay.
-
-    Args:
-        redeliver: how often an arm that a worker runs is delivered again by itself after a fault.
-    """
-    if not isinstance(event, Event):
-        raise TypeError(f"@on takes an event of the class, and its states: @on(pay, Stage.PLACED); not {event!r}")
-    return _marked(Mark("event", states, event, redeliver=redeliver))
+    def __call__(self, method: Callable[[W], R], /) -> Callable[[W], R]: ...
 
 
-def enter(*states: Enum, redeliver: int | Backoff | None = None) -> Callable[[F], F]:
-    """Runs when a state is entered, after the commit that entered it."""
-    return _marked(Mark("enter", _some("enter", states), redeliver=redeliver))
+class PayloadBody(Protocol[P]):
+    """Declares a method that takes the event's payload as a body, and gives it back."""
 
-
-def expire(*states: Enum, after: Delay, redeliver: int | Backoff | None = None) -> Callable[[F], F]:
-    """Runs when the row has been in a state for so long.
-
-    Args:
-        after: a timedelta, an attribute of the item (``Order.due_at`` or its name), or a function of the item; these
-            give a timedelta since the entry, an aware datetime, or None: then it is not armed. Asked at the entry.
-    """
-    return _marked(Mark("expire", _some("expire", states), after=_delay("expire", after), redeliver=redeliver))
-
-
-def remind(
-    *states: Enum, after: Delay, then_every: Delay | None = None, redeliver: int | Backoff | None = None
-) -> Callable[[F], F]:
-    """Runs when the row has been in a state for so long, and then every so often while it stays there.
-
-    What is missed while no worker runs is made up for once.
-
-    Args:
-        after, then_every: as ``after`` of ``expire``.
-    """
-    again = None if then_every is None else _delay("remind", then_every)
-    return _marked(Mark("remind", _some("remind", states), None, _delay("remind", after), again, redeliver))
+    def __call__(self, method: Callable[[W, P], R], /) -> Callable[[W, P], R]: ...
 
 
 class Milestone:
-    """States to be reached in time; its hooks are declared with ``@shipped.finished`` and ``@shipped.unfinished``."""
+    """States to be reached in time, as ``milestone`` declares them; its hooks are declared with it."""
 
     def __init__(
         self,
-        states: tuple[Enum, ...],
-        since: tuple[Enum, ...],
-        within: Delay | None,
-        retries: int,
-        backoff: Backoff | None,
+        states: tuple[Any, ...],
+        since: tuple[Any, ...],
+        within: Any,
+        retries: Any,
+        backoff: Any,
     ) -> None:
         self.states = states
         self.since = since
         self.within = within
         self.retries = retries
         self.backoff = backoff
-        self.hooks: dict[str, Callable[..., Any]] = {}
-        self.name = ""
+        self.place = caller_place()
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def finished(self, method: F) -> F:
-        """Runs when the milestone is reached."""
-        return self._hook("finished", method)
-
-    def unfinished(self, method: F) -> F:
-        """Runs when the time is over before, and again as often as ``retries`` says."""
-        return self._hook("unfinished", method)
-
-    def _hook(self, kind: str, method: F) -> F:
-        if kind in self.hooks:
-            raise TypeError(
-                f"the milestone has two hooks {kind}: {self.hooks[kind].__qualname__}, {method.__qualname__}"
-            )
-        self.hooks[kind] = method
+    def finished(self, method: Callable[[W], R], /) -> Callable[[W], R]:
+        """Declares what runs once when it is reached, in time or late."""
+        _mark(method, Mark("finished", milestone=self))
         return method
+
+    def unfinished(self, method: Callable[[W], R], /) -> Callable[[W], R]:
+        """Declares what runs when its time is over and it was not reached, and again up to ``retries`` times."""
+        _mark(method, Mark("unfinished", milestone=self))
+        return method
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class End:
+    """A terminal state, as ``success``, ``error`` or ``cancel`` declares it."""
+
+    kind: Literal["success", "error", "cancel"]
+    state: Any
+    message: Any
+    place: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """What one decorator said of a method, as it was written."""
+
+    kind: Kind
+    states: tuple[Any, ...] = ()
+    event: Any = None
+    milestone: Milestone | None = None
+    after: Any = None
+    then_every: Any = None
+    redeliver: Any = None
+
+
+# An Event[None] fits both, and is to be taken by the first.
+@overload
+def on(  # pyright: ignore[reportOverlappingOverload]
+    event: Event[None] | Raiser[Any, None], /, *states: Enum, redeliver: int | Backoff | None = None
+) -> Body: ...
+@overload
+def on(
+    event: Event[P] | Raiser[Any, P], /, *states: Enum, redeliver: int | Backoff | None = None
+) -> PayloadBody[P]: ...
+def on(event: Any, /, *states: Any, redeliver: Any = None) -> Any:
+    """Declares an arm: what an event does in a state. It returns the next state; None stays in this one.
+
+    ``@on(pay, Stage.PLACED) def paid(self, payment: Payment) -> Stage`` for an event with a payload, else
+    ``def paid(self)``.
+
+    Args:
+        event: an ``Event`` of the class.
+        states: one or several; none given is every state that is not terminal, and an arm that names one goes before.
+        redeliver: as that of the workflow, for this arm (rule R11).
+    """
+    return _decorator(Mark("event", states, event=event, redeliver=redeliver), event, *states)
+
+
+def enter(*states: Enum) -> Body:
+    """Declares what runs when one of these states is entered. It returns the next state; None stays in this one."""
+    return _decorator(Mark("enter", states), *states)
+
+
+def expire(*states: Enum, after: After | None = None, redeliver: int | Backoff | None = None) -> Body:
+    """Declares what runs when one of these states has lasted for ``after``. It returns the next state, or None.
+
+    Args:
+        after: a timedelta since the state was entered, ``Order.attribute``, or a function of the item; these give a
+            timedelta, an aware datetime, or None: it does not expire.
+        redeliver: as that of the workflow, for this body (rule R11).
+    """
+    return _decorator(Mark("expire", states, after=after, redeliver=redeliver), *states)
+
+
+def remind(
+    *states: Enum,
+    after: After | None = None,
+    then_every: After | None = None,
+    redeliver: int | Backoff | None = None,
+) -> Body:
+    """Declares what runs while one of these states lasts: first ``after`` its entry, and then every ``then_every``.
+
+    ``after`` and ``then_every`` are as those of ``expire``; without ``then_every`` it runs once.
+    """
+    return _decorator(Mark("remind", states, after=after, then_every=then_every, redeliver=redeliver), *states)
 
 
 def milestone(
     *states: Enum,
-    within: Delay | None = None,
-    since: Enum | tuple[Enum, ...] = (),
+    since: Enum | Sequence[Enum] | None = None,
+    within: After | None = None,
     retries: int = 0,
     backoff: Backoff | None = None,
 ) -> Milestone:
-    """A milestone: the row is to be in one of these states within a time.
+    """Declares states to be reached in time: ``shipped = milestone(Stage.SHIPPED, within=timedelta(days=5))``.
 
     Args:
-        within: how long it may take, as ``after`` of ``expire``.
-        since: the states whose entry begins the time; the start of the run, if none is given.
-        retries: how often ``unfinished`` runs again while the milestone is not reached.
-        backoff: the waits between these; ``within`` each, if not given.
+        states: it is reached when the item gets into one of them.
+        since: the state, or states, from whose entry its time runs; from the start of the run if not given.
+        within: its time, as ``after`` of ``expire``.
+        retries: how many more times its ``unfinished`` hook runs while it is not reached.
+        backoff: how far apart these are; ``within`` apart if not given.
     """
-    began = since if isinstance(since, tuple) else (since,)
-    if retries < 0:
-        raise ValueError(f"milestone(retries={retries}) counts how often unfinished runs again; it is 0 or more")
-    return Milestone(
-        _some("milestone", states), began, within if within is None else _delay("milestone", within), retries, backoff
-    )
-
-
-class End:
-    """A terminal state: ``charged = success(Stage.CHARGED, "paid")``."""
-
-    def __init__(self, kind: Literal["success", "error", "cancel"], state: Enum, message: str) -> None:
-        self.kind: Literal["success", "error", "cancel"] = kind
-        self.state = state
-        self.message = message
+    several = tuple(since) if isinstance(since, Sequence) and not isinstance(since, str) else (since,)
+    return Milestone(states, () if since is None else several, within, retries, backoff)
 
 
 def success(state: Enum, message: str) -> End:
-    """The run ends well in this state; the message is its result."""
-    return End("success", state, message)
+    """Declares a terminal state in which the run has done its work: ``charged = success(Stage.CHARGED, "paid")``."""
+    return End("success", state, message, caller_place())
 
 
 def error(state: Enum, message: str) -> End:
-    """The run ends badly in this state: asking for its result raises ``WorkflowFailed`` with the message."""
-    return End("error", state, message)
+    """Declares a terminal state in which the run has failed."""
+    return End("error", state, message, caller_place())
 
 
 def cancel(state: Enum, message: str) -> End:
-    """The run ends as cancelled in this state."""
-    return End("cancel", state, message)
+    """Declares a terminal state in which the run was called off."""
+    return End("cancel", state, message, caller_place())
 
 
-def _marked(mark: Mark) -> Callable[[F], F]:
-    def mark_method(method: F) -> F:
-        vars(method).setdefault(MARKS, []).append(mark)
+def marks_of(given: Any) -> tuple[Mark, ...]:
+    """What the decorators said of a method, the lowest first."""
+    return getattr(given, _MARKS, ()) if isinstance(given, FunctionType) else ()
+
+
+_EXAMPLES = {
+    "event": "@on(pay, Stage.PLACED)",
+    "enter": "@enter(Stage.PLACED)",
+    "expire": "@expire(Stage.PLACED, after=timedelta(days=7))",
+    "remind": "@remind(Stage.PLACED, after=timedelta(days=3))",
+}
+
+
+def _decorator(mark: Mark, *given: Any) -> Body:
+    bare = next((each for each in given if isinstance(each, FunctionType)), None)
+    if bare is not None:
+        raise refused(
+            place_of(bare), bare.__qualname__, f"the decorator says not what for: write {_EXAMPLES[mark.kind]}"
+        )
+
+    def declare(method: Callable[[W], R], /) -> Callable[[W], R]:
+        _mark(method, mark)
         return method
 
-    return mark_method
+    return declare
 
 
-def _some(decorator: str, states: tuple[Enum, ...]) -> tuple[Enum, ...]:
-    for state in states:
-        if not isinstance(state, Enum):
-            raise TypeError(f"{decorator}(…) takes states, members of the tracked enum, and not {state!r}")
-    if not states:
-        raise TypeError(f"{decorator}(…) needs a state: @{decorator}(Stage.PLACED, …)")
-    return states
-
-
-def _delay(decorator: str, given: Any) -> Delay:
-    """The delay; an attribute of the entity (``Order.due_at``) by its name."""
-    key = getattr(given, "key", None)
-    if isinstance(key, str) and not isinstance(given, type):
-        return key
-    if isinstance(given, str) or callable(given):
-        return given  # type: ignore[no-any-return]
-    from datetime import timedelta
-
-    if not isinstance(given, timedelta):
-        raise TypeError(
-            f"a delay of {decorator}(…) is a timedelta, an attribute of the item or a function of it, not {given!r}: "
-            f"timedelta(days=3)"
+def _mark(method: Any, mark: Mark) -> None:
+    frame = caller_frame()
+    if not isinstance(method, FunctionType):
+        raise refused(
+            f"{frame.f_code.co_filename}:{frame.f_lineno}",
+            getattr(method, "__qualname__", repr(method)),
+            f"a body is a method, and this is a {type(method).__qualname__}: put the decorator directly above `def` or "
+            f"`async def`, and no @staticmethod, @classmethod or @property on it",
         )
-    if given < timedelta(0):
-        raise ValueError(f"a delay of {decorator}(…) is negative: {given!r}")
-    return given
+    other: Any = frame.f_locals.get(method.__name__)
+    if other is not method and marks_of(other) and other.__qualname__ == method.__qualname__:
+        raise refused(
+            place_of(method),
+            method.__qualname__,
+            f"there is a body of that name at {place_of(other)}, which would never run: give one of them another name",
+        )
+    setattr(method, _MARKS, (*marks_of(method), mark))
