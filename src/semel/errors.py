@@ -42,7 +42,7 @@ class CannotCompile(SemelError):
 
 
 class RegistrationError(SemelError):
-    """Two workflows of one name, a workflow that is no plain function, …"""
+    """Two workflows of one name, a workflow that is no plain function, a class that declares what cannot be, …"""
 
     code = "SEMEL-REGISTRATION"
 

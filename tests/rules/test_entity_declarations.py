@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from types import ModuleType
@@ -224,6 +225,24 @@ class InvoiceFlow(Cancellable[Invoice], tracks=Invoice.stage, initial=Stage.PLAC
     assert not hasattr(module.Cancellable, "__definition__")
 
 
+def test_the_class_of_the_item_is_found_through_generic_bases(program: Program) -> None:
+    bases = """
+E = TypeVar("E")
+N = TypeVar("N")
+
+class Noting(Workflow[E], Generic[N, E]): ...
+class Named(Noting[N, Order]): ...
+
+"""
+    for right in ("Noting[str, Order]", "Named[str]", "Workflow"):
+        assert program(
+            changed(("\nclass OrderFlow", f"{bases}\nclass OrderFlow"), ("Workflow[Order]", right))
+        ).OrderFlow
+    for wrong in ("Noting[Order, Invoice]", "Noting[Order, str]"):
+        with pytest.raises(RegistrationError, match=r"and tracks Order\.stage, so self\.item would be no"):
+            program(changed(("\nclass OrderFlow", f"{bases}\nclass OrderFlow"), ("Workflow[Order]", wrong)))
+
+
 def test_an_enum_that_only_the_annotation_tells(program: Program) -> None:
     module = program(
         changed(
@@ -384,8 +403,10 @@ def test_a_module_that_is_loaded_again_replaces_its_workflow(app: App, program: 
 
 def test_a_step_of_a_body_that_could_not_be_found_again_is_refused(app: App, program: Program) -> None:
     steps = "once('charge', lambda: 1)\n        once('charge', lambda: 2)\n        return anything"
+    module = program(changed(("return anything", steps)))
+    sys.modules.pop(module.__name__)  # it is no part of the programs of other tests
     with pytest.raises(Refused, match="charge"):
-        app.workflow(program(changed(("return anything", steps))).OrderFlow)
+        app.workflow(module.OrderFlow)
 
 
 def test_an_instance_is_made_by_the_runtime_alone(small: Any) -> None:

@@ -82,12 +82,23 @@ def is_mapped_attribute(given: object) -> bool:
 
 
 def item_class(cls: type, root: type) -> type | None:
-    """``Order`` in ``class OrderFlow(Workflow[Order], …)``; None where that is not said, or by a type variable."""
-    for each in cls.__mro__:
-        for base in vars(each).get("__orig_bases__", ()):
-            origin, arguments = get_origin(base), get_args(base)
-            if isinstance(origin, type) and issubclass(origin, root) and isinstance(arguments[0], type):
-                return arguments[0]
+    """``Order`` in ``class OrderFlow(Workflow[Order], …)``; None where no class is said, or a Protocol."""
+    item = _argument_of(root, cls)
+    return item if isinstance(item, type) and not getattr(item, "_is_protocol", False) else None
+
+
+def _argument_of(root: type, cls: type) -> Any:
+    """What stands in the brackets of the generic class ``root`` in the bases of ``cls``, through those between."""
+    for base in vars(cls).get("__orig_bases__", cls.__bases__):
+        origin, arguments = get_origin(base) or base, get_args(base)
+        if origin is root:
+            return (arguments or (None,))[0]
+        inner = _argument_of(root, origin) if isinstance(origin, type) and issubclass(origin, root) else None
+        parameters = getattr(origin, "__parameters__", ())
+        if inner in parameters and arguments:
+            return arguments[parameters.index(inner)]
+        if inner is not None:
+            return inner
     return None
 
 
