@@ -369,16 +369,6 @@ class App:
         """All workflows, functions and classes."""
         return [*self.workflows.values(), *self.entities.values()]
 
-    @property
-    def driver(self) -> Driver:
-        """This process as an owner of the runs that it drives for who raises events, made at first use."""
-        with self._lock:
-            if self._driver is None:
-                from .entities.driver import Driver
-
-                self._driver = Driver(self)
-            return self._driver
-
     def worker(self, *, threads: int = 32, tasks: int = 1000, lease: timedelta = timedelta(seconds=15)) -> Worker:
         """A worker of this app, in this process: ``with app.worker():`` or ``async with app.worker():``.
 

@@ -37,11 +37,11 @@ def test_a_payload_of_the_wrong_type_is_refused_before_anything_runs(program: Lo
     shop = program(SHOP)
     with kit_of(shop):
         order = place(shop)
-        with pytest.raises(TypeError, match="OrderFlow.pay carries a int, not a str"):
+        with pytest.raises(TypeError, match=r"OrderFlow\.pay carries a int, not a str"):
             shop.OrderFlow.pay(order, "5")
-        with pytest.raises(TypeError, match="OrderFlow.pay"):
+        with pytest.raises(TypeError, match=r"OrderFlow\.pay"):
             shop.OrderFlow.pay.later(order)
-        with pytest.raises(TypeError, match="follows rows of Order, not a str"):
+        with pytest.raises(TypeError, match=r"OrderFlow\.pay is for a Order, not for a str"):
             shop.OrderFlow.pay("order", 5)
         assert shop.did == []
 

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 _LEASE = 15.0  # seconds that a process which is stopped, but not dead, keeps what it drives
 
 
+def driver_of(app: App) -> Driver:
+    """This process as an owner of the app's runs, made at first use."""
+    with app._lock:
+        if app._driver is None:
+            app._driver = Driver(app)
+        return app._driver
+
+
 class Driver:
     """One app's owner in this process."""
 

@@ -31,6 +31,7 @@ from semel.workflow.session import begin
 
 from .choosing import RAISED, Next, Situation, fresh, parked_before, state_of
 from .delivery import Prepared, begun_at, situation_of
+from .driver import driver_of
 from .endings import Delivery
 from .flow import Flow, body_and_visit, flow_of
 from .identity import identity_of, key_of, told
@@ -283,9 +284,9 @@ class Call:
                 following = self._next(claim, situation, again)
                 delivery = Delivery(self.definition, claim, following, situation, children, by_caller=True)
                 is_arm = self.definition.bodies[following.body].kind == "event"
-                lease = self.app.driver.lease()
+                lease = driver_of(self.app).lease()
                 prepared = Prepared(self.app, delivery, lease, claim.blind, joined=self.joined)
-                with self.app.driver.drives(prepared.execution):
+                with driver_of(self.app).drives(prepared.execution):
                     ended: Ended = yield from prepared.deliver()
                 kept = ended.how in ("completed", "parked") or (ended.how == "faulted" and not is_arm)
             except BaseException:
@@ -357,7 +358,7 @@ class Call:
         Raises:
             RunBusy: they did not let go of it.
         """
-        lease = self.app.driver.lease()
+        lease = driver_of(self.app).lease()
         for _ in range(int(_PATIENCE / _LOOK)):
             row = yield from self._open_row()
             if self.joined is not None:

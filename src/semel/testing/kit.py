@@ -264,7 +264,9 @@ class Kit:
         self._quiet = warnings.catch_warnings()
         self._wall += _FAR
         self._lease = None
-        self.app.driver.close()  # its lease is over by that clock, too
+        driver, self.app._driver = self.app._driver, None
+        if driver is not None:
+            driver.close()  # its lease is over by that clock, too
 
     def _must_have_ended(self, uid: str) -> None:
         """``run.result()`` was called: drives what can go on, and does not wait for what nobody would do."""
