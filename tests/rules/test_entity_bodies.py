@@ -377,3 +377,50 @@ def test_the_enter_of_a_state_runs_before_an_event_that_comes_first(program: Loa
         order = place(shop)
         shop.OrderFlow.turn(order)
         assert shop.did == ["hello"]
+
+
+TIMES = (
+    HEAD.replace("    note: Mapped[str | None]\n", "    note: Mapped[str | None]\n    at: Mapped[float | None]\n")
+    + """
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED, autostart=True):
+    wait = Event()
+    drop = Event()
+
+    @on(wait)
+    def waits(self) -> None:
+        began = datetime.now(UTC)
+        sleep(timedelta(hours=1))
+        self.item.at = began.timestamp()
+
+    @on(drop)
+    def drops(self) -> None:
+        self.session.delete(self.item)
+        self.session.flush()
+"""
+)
+
+
+@pytest.mark.rule("A5")
+def test_the_time_that_an_execution_began_is_the_same_when_it_goes_on(program: Load) -> None:
+    shop = program(TIMES)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        kit.advance(timedelta(days=9))
+        began = kit.clock()
+        shop.OrderFlow.wait(order)
+        kit.advance(timedelta(hours=1))
+        with shop.app.session() as session:
+            assert session.get(shop.Order, order.id).at == began
+
+
+@pytest.mark.rule("W2")
+def test_a_body_does_not_delete_its_own_row(program: Load) -> None:
+    shop = program(TIMES)
+    with kit_of(shop):
+        order = place(shop)
+        with pytest.raises(
+            NotAllowedHere, match=r"Order 1 cannot be deleted by its own run \(OrderFlow/PLACED\.on_drop@1"
+        ):
+            shop.OrderFlow.drop(order)
+        assert seen(shop, order) == ("PLACED", None)

@@ -144,7 +144,8 @@ class Prepared:
         recorded = {record.path: record for record in app.store.records(run.uid, following.execution)}
         begun_path = begun_at(definition, following.execution)
         begun = recorded.pop(begun_path, None)
-        began = begun.started_at if begun is not None else app.now()
+        opened = delivery.situation.flow.open.get(following.execution)
+        began = begun.started_at if begun is not None else opened.began if opened is not None else app.now()
         first = None
         if begun is None and following.kind == "body":
             data = following.payload or app.codec.encode(None)

@@ -138,7 +138,7 @@ class EntityEndings:
         undos = len(self._execution.sagas.due())
         flow = self.before
         if self._next.kind == "body":
-            opened = flow.open.get(name, Open(self._next.payload))
+            opened = flow.open.get(name, Open(self._next.payload, self._execution.began_at))
             opened = msgspec.structs.replace(opened, fault="", failed=0, again=False, undos=undos)
             flow = self._used_up(msgspec.structs.replace(flow, open={**flow.open, name: opened}))
         parked = {**self._of.parked, name: self._execution.parks.parked()}
@@ -157,7 +157,7 @@ class EntityEndings:
         if self._delivery.by_caller and self.hook.kind == "event":
             return None
         name = self._body.execution_name
-        opened = self.before.open.get(name, Open(self._next.payload))
+        opened = self.before.open.get(name, Open(self._next.payload, self._execution.began_at))
         failed = opened.failed + 1
         pause = self._pause(failed)
         text = user_traceback(fault) if pause is None else ""

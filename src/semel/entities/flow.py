@@ -16,12 +16,13 @@ from semel.engine.parks import Parked, Wait
 class Open(msgspec.Struct, frozen=True, omit_defaults=True):
     """An execution that has begun and is not over: it is parked, or has faulted.
 
-    ``payload`` is that of its event, encoded. ``fault`` is why it has faulted, "" if it has not; ``failed`` counts how
-    often it did in a row; ``again`` says that an operator wants it delivered again. ``undos`` are those of its sagas
-    that are open.
+    ``payload`` is that of its event, encoded; ``began`` is when it began. ``fault`` is why it has faulted, "" if it has
+    not; ``failed`` counts how often it did in a row; ``again`` says that an operator wants it delivered again.
+    ``undos`` are those of its sagas that are open.
     """
 
     payload: bytes = b""
+    began: float = 0.0
     fault: str = ""
     failed: int = 0
     again: bool = False

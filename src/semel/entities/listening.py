@@ -10,6 +10,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from semel.compiler import current
 from semel.engine.keys import FORMAT
 from semel.errors import ConfigurationError, EntityStateChanged, NotAllowedHere, StoreError
 from semel.store.interface import ENDED, NewRun
@@ -91,6 +92,12 @@ class Listener:
         row = self._app.store.of_entity(definition.name, key_of_identity(self._app.codec, identity), driver)
         if row is None or row.status in ENDED:
             return
+        path = current.get()
+        if path is not None and not path.execution.over and path.execution.run == row.uid:  # type: ignore[attr-defined]
+            raise NotAllowedHere(
+                f"{told(definition, identity)} cannot be deleted by its own run ({path.prefix()}): the run would end "
+                f"before this body's commit. Return an end state, and delete the row when the run has ended"
+            )
         if definition.on_delete == "refuse":
             state = flow_of(row.flow or "").state
             raise NotAllowedHere(
@@ -204,18 +211,26 @@ def refuse_own_lock(item: Any, call: str) -> None:
     """Refuses to drive beside a transaction of the caller's that holds the database: it would wait for it in vain."""
     from sqlalchemy.orm import object_session
 
-    from semel.workflow.body_session import in_transaction
-
     session: Any = object_session(item)
     if session is None or not session.in_transaction():
         return
-    dirty = bool(session.new or session.dirty or session.deleted)
-    if dirty or in_transaction(session.connection()):
+    if session.new or session.dirty or session.deleted or _holds_the_database(session):
         raise NotAllowedHere(
             f"{call}(…): the session of this object has changes that are not committed, and a transaction of its own "
             f"would not see them, or wait for them in vain. Write {call}(…, session=session), so that all is one "
             f"transaction; or commit first"
         )
+
+
+def _holds_the_database(session: Any) -> bool:
+    from sqlalchemy.exc import MissingGreenlet
+
+    from semel.workflow.body_session import in_transaction
+
+    try:
+        return in_transaction(session.connection())
+    except MissingGreenlet:  # an async session that has no connection yet
+        return False
 
 
 def _name(value: Any) -> str:

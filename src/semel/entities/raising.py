@@ -188,6 +188,7 @@ class Call:
     def _over(self, claim: Claim) -> None:
         """The transaction in which the run was driven is over: others may have it."""
         self.app.store.release(claim)
+        self.app.signals.ended(claim.run.uid)
         self.app.signals.started()
 
     # ------------------------------------------------------------------------------------------------------- the run
@@ -385,6 +386,7 @@ class Call:
         if self.joined is not None and (kept or self.joined.claim_of(claim.run.uid) is not None):
             return  # the claim is held until the transaction is over
         yield self.app.store.release(claim)
+        self.app.signals.ended(claim.run.uid)
         self.app.signals.started()
 
     def _told(self, claim: Claim, flow: Flow, *, parked: bool) -> Raised:
