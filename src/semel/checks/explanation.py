@@ -140,11 +140,12 @@ def _of_step(model: Model, body: BodyVerdict, step: StepPattern, path: str) -> s
     doubt = "" if step.certain else " (as far as the source shows)"
     what = _WHAT[step.kind]
     body_place = f"the body, {_name(body.function)} ({_where(body.function.place)}); after @ stands the visit"
-    rows = [(f"{body.workflow}/start@*", body_place)]
+    rows = [(f"{body.workflow}/{body.body}@*", body_place)]
     for leg in step.way:
         target = f" calls {_target(model, leg.to)}" if leg.to is not None else ""
         rows.append((leg.segment, f"{_call(leg.text)} on {_where(leg.place)}{target}{_of_passes(leg.segment)}"))
-    passes = step.path.partition("#")[0][len(body.workflow) + 8 + sum(len(leg.segment) for leg in step.way) :]
+    before = len(f"{body.workflow}/{body.body}@*") + sum(len(leg.segment) for leg in step.way)
+    passes = step.path.partition("#")[0][before:]
     rows.append((f"{passes}#{name}", f"the step itself, on {_where(step.place)}{_of_passes(passes)}"))
     width = max(len(part) for part, _ in rows)
     lines = [f"{path} is {what} of the workflow {body.workflow}{doubt}.", ""]

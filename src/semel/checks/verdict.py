@@ -47,6 +47,7 @@ class BodyVerdict:
     function: Function
     steps: tuple[StepPattern, ...]
     complete: bool
+    body: str = "start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,8 @@ def verdict(model: Model) -> Verdict:
 
 def _body(model: Model, routes: Routes, body: Body) -> BodyVerdict:
     function = model.functions[body.function]
-    steps, complete = step_patterns(model, function, f"{body.name}/start@*", routes.leads)
-    return BodyVerdict(body.name, function, steps, complete)
+    steps, complete = step_patterns(model, function, f"{body.name}/{body.body}@*", routes.leads)
+    return BodyVerdict(body.name, function, steps, complete, body.body)
 
 
 def _is_listed(told: FunctionVerdict) -> bool:

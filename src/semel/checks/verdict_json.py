@@ -27,7 +27,7 @@ def as_dict(verdict: Verdict) -> dict[str, Any]:
 def _body(body: BodyVerdict) -> dict[str, Any]:
     return {
         "workflow": body.workflow,
-        "body": "start",
+        "body": body.body,
         "function": body.function.id,
         **_place(body.function.place),
         "complete": body.complete,

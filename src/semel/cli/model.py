@@ -77,9 +77,9 @@ def _tree(body: BodyVerdict) -> Tree:
     from rich.text import Text
     from rich.tree import Tree
 
-    head = Text.assemble((f"{body.workflow}/start@*", "bold"), (f"  {_where(body.function.place)}", "dim"))
+    head = Text.assemble((f"{body.workflow}/{body.body}@*", "bold"), (f"  {_where(body.function.place)}", "dim"))
     root = Tree(head)
-    nodes = {f"{body.workflow}/start@*": root}
+    nodes = {f"{body.workflow}/{body.body}@*": root}
     for step in body.steps:
         scope, _, name = step.path.partition("#")
         doubt = "" if step.certain else " (perhaps)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os.path
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from . import foreign, texts
 from .callees import Callees
@@ -12,6 +12,7 @@ from .data import Body, Class, Function, Model, Module, Parameter, Place, Unread
 from .depth import deep_recursion
 from .discover import Source, parse
 from .effect_scan import EffectScan
+from .hooks import names_of_bodies
 from .infer import Inference, is_property
 from .operations import Operations
 from .program import Program
@@ -77,6 +78,7 @@ class _Builder:
             for function, (place, name) in self.bodies.items()
             if function in self.functions
         )
+        bodies += tuple(self.hooks())
         return Model(
             modules={m.name: Module(m.name, m.file, m.text) for m in self.program.modules},
             classes={cls.id: self.cls(cls) for cls in self.program.classes},
@@ -94,11 +96,29 @@ class _Builder:
                 if self.is_workflow(decorator, record):
                     self.bodies.setdefault(record.id, (texts.place(module, decorator), _workflow_name(decorator)))
 
-    def is_workflow(self, decorator: ast.expr, record: FunctionRecord) -> bool:
+    def is_workflow(self, decorator: ast.expr, record: FunctionRecord | ClassRecord) -> bool:
         func = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(func, ast.Attribute) or func.attr != "workflow":
             return False
         return self.callees.is_app(func.value, record.parent, surely=False)
+
+    def hooks(self) -> Iterator[Body]:
+        """The bodies of entity workflows: methods of registered classes, and of their bases."""
+        for cls in self.program.classes:
+            registering = next((d for d in cls.node.decorator_list if self.is_workflow(d, cls)), None)
+            if registering is None:
+                continue
+            given = ast.Call(registering, [], [each for each in cls.node.keywords if each.arg == "name"])
+            name = _workflow_name(given) or cls.qualname.replace("<locals>.", "")
+            methods: dict[str, FunctionRecord] = {}
+            for base in self.program.mro(cls):
+                if not isinstance(base, str):
+                    methods |= {each: known for each, known in base.methods.items() if each not in methods}
+            for method, record in methods.items():
+                for decorator in record.decorators:
+                    dotted = self.callees.decorator_names(record)
+                    for body in names_of_bodies(method, decorator, dotted):
+                        yield Body(record.id, texts.place(record.module, decorator), name, body)
 
     def function(self, record: FunctionRecord) -> Function:
         scan = EffectScan(record, self.callees, self.inlined)

@@ -272,11 +272,15 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A function that is run as a unit: registered with ``@app.workflow``, under the workflow's ``name``."""
+    """A function that is run as a unit: registered with ``@app.workflow``, under the workflow's ``name``.
+
+    ``body`` is ``start``, or names a method of an entity workflow: ``PLACED.on_pay``.
+    """
 
     function: str
     place: Place
     name: str
+    body: str = "start"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,10 @@ _FORMS: dict[str, Form] = {
 _JOINS = frozenset({"wait_all", "wait_all_async", "Child().result", "Child().result_async"})
 _CLASSES = {"run_child": "semel.Child", "wait_first": "semel.Child", "wait_first_async": "semel.Child"}
 #: The names that `from semel import *` brings, as far as the model asks.
-PUBLIC = frozenset(name for name in (*_FORMS, *_JOINS) if "(" not in name) | {"Backoff", "Event", "Child", "Saga"}
+PUBLIC = frozenset(name for name in (*_FORMS, *_JOINS) if "(" not in name) | {
+    *("Backoff", "Event", "Child", "Saga"),
+    *("Workflow", "on", "enter", "expire", "remind", "milestone", "success", "error", "cancel"),
+}
 
 
 def form_of(dotted: str) -> Form | None:
