@@ -26,12 +26,14 @@ from .data import (
 )
 from .discover import Source, from_loaded, from_paths
 from .flow import together
+from .states import EntityStates, Way
 
 __all__ = [
     "Body",
     "Call",
     "Candidate",
     "Class",
+    "EntityStates",
     "Expression",
     "Form",
     "Function",
@@ -46,6 +48,7 @@ __all__ = [
     "Step",
     "Undo",
     "Unreadable",
+    "Way",
     "build",
     "from_loaded",
     "from_paths",

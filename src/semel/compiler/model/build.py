@@ -17,6 +17,7 @@ from .infer import Inference, is_property
 from .operations import Operations
 from .program import Program
 from .scopes import ClassRecord, FunctionRecord, ModuleRecord, declare
+from .states import EntityStates, states_of
 
 
 def build(
@@ -78,13 +79,15 @@ class _Builder:
             for function, (place, name) in self.bodies.items()
             if function in self.functions
         )
-        bodies += tuple(self.hooks())
+        entities = list(self.entities())
+        bodies += tuple(body for of_one, _ in entities for body in of_one)
         return Model(
             modules={m.name: Module(m.name, m.file, m.text) for m in self.program.modules},
             classes={cls.id: self.cls(cls) for cls in self.program.classes},
             functions=self.functions,
             bodies=bodies,
             unreadable=tuple(unreadable),
+            entities=tuple(states for _, states in entities if states.states),
         )
 
     def module(self, module: ModuleRecord) -> None:
@@ -102,8 +105,8 @@ class _Builder:
             return False
         return self.callees.is_app(func.value, record.parent, surely=False)
 
-    def hooks(self) -> Iterator[Body]:
-        """The bodies of entity workflows: methods of registered classes, and of their bases."""
+    def entities(self) -> Iterator[tuple[list[Body], EntityStates]]:
+        """The entity workflows: their bodies, methods of registered classes and of their bases; and their states."""
         for cls in self.program.classes:
             registering = next((d for d in cls.node.decorator_list if self.is_workflow(d, cls)), None)
             if registering is None:
@@ -111,14 +114,23 @@ class _Builder:
             given = ast.Call(registering, [], [each for each in cls.node.keywords if each.arg == "name"])
             name = _workflow_name(given) or cls.qualname.replace("<locals>.", "")
             methods: dict[str, FunctionRecord] = {}
+            assigned: list[ast.Assign] = []
             for base in self.program.mro(cls):
                 if not isinstance(base, str):
                     methods |= {each: known for each, known in base.methods.items() if each not in methods}
-            for method, record in methods.items():
-                for decorator in record.decorators:
-                    dotted = self.callees.decorator_names(record)
-                    for body in names_of_bodies(method, decorator, dotted):
-                        yield Body(record.id, texts.place(record.module, decorator), name, body)
+                    assigned += [each for each in base.node.body if isinstance(each, ast.Assign)]
+            bodies = [
+                Body(record.id, texts.place(record.module, decorator), name, body)
+                for method, record in methods.items()
+                for decorator in record.decorators
+                for body in names_of_bodies(method, decorator, self.callees.decorator_names(record))
+            ]
+            named = [
+                (method, record.node, self.callees.decorator_names(record))
+                for method, record in methods.items()
+                if isinstance(record.node, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
+            yield bodies, states_of(name, cls.node, named, assigned)
 
     def function(self, record: FunctionRecord) -> Function:
         scan = EffectScan(record, self.callees, self.inlined)

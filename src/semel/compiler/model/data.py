@@ -16,6 +16,7 @@ from .flow import Flow
 
 if TYPE_CHECKING:
     from .effects import Effects
+    from .states import EntityStates
 
 #: What makes the step. The last three are waits, which may do without a label.
 Form = Literal["once", "transaction", "child", "saga", "saga step", "sleep", "event", "first"]
@@ -300,6 +301,7 @@ class Model:
     functions: Mapping[str, Function]
     bodies: tuple[Body, ...]
     unreadable: tuple[Unreadable, ...]
+    entities: tuple[EntityStates, ...] = ()
 
     @cached_property
     def _holding(self) -> frozenset[str]:
