@@ -399,6 +399,8 @@ class App:
                 from .workflow.session import Engines
 
                 self._engines = Engines(self._database)
+                if self.entities:  # a new database is made now: under a transaction of these engines it cannot be
+                    self.store  # noqa: B018
             return self._engines
 
     def _sessions(self) -> Any:
