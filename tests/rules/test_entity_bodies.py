@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from entity_programs import HEAD, Load, kit_of, paths, place, seen
+from entity_programs import HEAD, SHOP, Load, kit_of, paths, place, seen
 
 from semel.errors import EventNotTaken, NotAllowedHere
 
@@ -424,3 +424,41 @@ def test_a_body_does_not_delete_its_own_row(program: Load) -> None:
         ):
             shop.OrderFlow.drop(order)
         assert seen(shop, order) == ("PLACED", None)
+
+
+@pytest.mark.rule("W4")
+async def test_plain_bodies_are_raised_from_coroutines_too(program: Load) -> None:
+    shop = program(SHOP)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        await shop.OrderFlow.note.call_async(order, "alone")
+        assert seen(shop, order) == ("PLACED", "alone")
+        async with shop.app.async_session() as session:
+            mine = await session.get(shop.Order, order.id)
+            with pytest.raises(NotAllowedHere, match="call_async"):
+                shop.OrderFlow.note(mine, "x", session=session)
+            await shop.OrderFlow.note.call_async(mine, "joined", session=session)
+            await session.rollback()
+            assert seen(shop, order) == ("PLACED", "alone")
+            await shop.OrderFlow.note.call_async(mine, "joined", session=session)
+            await shop.OrderFlow.note.later_async(mine, "later", session=session)
+            await session.commit()
+        assert seen(shop, order) == ("PLACED", "joined")
+        await kit.settle_async()
+        assert seen(shop, order) == ("PLACED", "later")
+        run = await shop.OrderFlow.run_of_async(order)
+        assert (await shop.OrderFlow.adopt_async(order)).uid == run.uid
+
+
+@pytest.mark.rule("W4")
+async def test_an_object_of_an_open_async_session_is_no_hindrance_if_nothing_was_changed(program: Load) -> None:
+    shop = program(SHOP)
+    with kit_of(shop):
+        order = place(shop)
+        async with shop.app.async_session() as session:
+            mine = await session.get(shop.Order, order.id)
+            await shop.OrderFlow.note.call_async(mine, "read")
+            mine.note = "changed"
+            with pytest.raises(NotAllowedHere, match="not committed"):
+                await shop.OrderFlow.note.call_async(mine, "again")
+        assert seen(shop, order) == ("PLACED", "read")

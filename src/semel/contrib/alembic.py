@@ -11,6 +11,6 @@ _OURS = "semel_"
 
 
 def include_name(name: str | None, type_: str, parent_names: Mapping[str, str | None]) -> bool:
-    """Whether Alembic's autogenerate is to look at what has this name: not at tables of semel, nor at what they have."""
+    """Whether Alembic's autogenerate is to look at this name: not at tables of semel, nor at what they have."""
     table = name if type_ == "table" else parent_names.get("table_name")
     return table is None or not table.startswith(_OURS)
