@@ -21,13 +21,15 @@ class Joined:
     """A sync session, or an async one; ``ended`` is called with each claim when the transaction is over."""
 
     def __init__(self, session: Any, ended: Callable[[Claim], None]) -> None:
-        from sqlalchemy.ext.asyncio import AsyncSession
-        from sqlalchemy.orm import Session
+        from sqlalchemy.ext.asyncio import AsyncSession, async_scoped_session
+        from sqlalchemy.orm import Session, scoped_session
 
+        if isinstance(session, scoped_session | async_scoped_session):
+            session = session()
         if not isinstance(session, Session | AsyncSession):
             raise TypeError(f"session= is a SQLAlchemy Session or AsyncSession, not {session!r}")
         self.is_async = isinstance(session, AsyncSession)
-        self._session: Any = session
+        self.session: Any = session
         self._ended = ended
         self._savepoint: Any = None
         self._ending = False
@@ -36,21 +38,21 @@ class Joined:
         """Calls ``act`` with the sync session."""
 
         async def on_loop() -> Any:
-            return await self._session.run_sync(act) if self.is_async else act(self._session)
+            return await self.session.run_sync(act) if self.is_async else act(self.session)
 
-        return Together(lambda: act(self._session), on_loop)
+        return Together(lambda: act(self.session), on_loop)
 
     def sync_session(self) -> Any:
         """The session, for a body that is a plain function."""
         if self.is_async:
-            return self._session.sync_session
-        return self._session
+            return self.session.sync_session
+        return self.session
 
     def async_session(self) -> Any:
         """The session, for an async body."""
         if not self.is_async:
             raise NotAllowedHere("self.async_session in an arm that was raised with a sync Session")
-        return self._session
+        return self.session
 
     # ---------------------------------------------------------------------------------------------------- the savepoint
 

@@ -90,7 +90,10 @@ async def raise_event_async(workflow: Any, event: str, item: Any, payload: Any, 
             f"session= is a sync Session in a coroutine: call {call.definition.name}.{event}(…, session=session) in "
             f"the session's own thread"
         )
-    raised: Raised = await session.run_sync(lambda sync: raise_event(workflow, event, item, payload, sync, again))
+    assert call.joined is not None
+    raised: Raised = await call.joined.session.run_sync(
+        lambda sync: raise_event(workflow, event, item, payload, sync, again)
+    )
     return raised
 
 
