@@ -36,7 +36,7 @@ class OrderFlow(Shared, tracks=Order.stage, initial=Stage.PLACED, name="Orders")
     def placed(self):
         notify("ann")
     @expire(Stage.PLACED, after=week)
-    def late(self): ...
+    def late(self): return Stage.CHARGED
     @remind(Stage.PLACED, after=day)
     def chase(self): ...
     @shipped.finished

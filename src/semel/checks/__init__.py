@@ -15,6 +15,7 @@ from semel.compiler.model import Function, Model, build, from_loaded, from_paths
 from . import (
     automatic_call_twice,
     cannot_parse,
+    entity_declaration,
     helper_called_twice,
     label_is_not_a_literal,
     label_used_twice,
@@ -59,6 +60,7 @@ _OF_THE_PROGRAM = (
     step_in_a_bare_thread,
     retried_step_waits,
     step_waits_and_calls_out,
+    entity_declaration,
 )
 
 #: The ids of all refusals; each has a page in the documentation.

@@ -53,10 +53,11 @@ def command(
     if picture is not None:
         from semel.checks.pictures import PICTURES
 
-        if not model.entities:
+        drawn = [each for each in model.entities if each.states]
+        if not drawn:
             click.echo("there is no entity workflow to draw: no class with @app.workflow above it", err=True)
             ctx.exit(NO)
-        click.echo(PICTURES[picture](model.entities), nl=False)
+        click.echo(PICTURES[picture](drawn), nl=False)
         return
     told = verdict(model)
     if as_json:

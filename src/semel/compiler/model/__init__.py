@@ -26,7 +26,7 @@ from .data import (
 )
 from .discover import Source, from_loaded, from_paths
 from .flow import together
-from .states import EntityStates, Way
+from .states import EntityStates, Hook, Way
 
 __all__ = [
     "Body",
@@ -37,6 +37,7 @@ __all__ = [
     "Expression",
     "Form",
     "Function",
+    "Hook",
     "Loop",
     "Model",
     "Module",

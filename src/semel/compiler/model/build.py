@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os.path
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from . import foreign, texts
 from .callees import Callees
@@ -17,7 +18,7 @@ from .infer import Inference, is_property
 from .operations import Operations
 from .program import Program
 from .scopes import ClassRecord, FunctionRecord, ModuleRecord, declare
-from .states import EntityStates, states_of
+from .states import Assigned, EntityStates, Method, states_of
 
 
 def build(
@@ -87,7 +88,7 @@ class _Builder:
             functions=self.functions,
             bodies=bodies,
             unreadable=tuple(unreadable),
-            entities=tuple(states for _, states in entities if states.states),
+            entities=tuple(states for _, states in entities),
         )
 
     def module(self, module: ModuleRecord) -> None:
@@ -114,11 +115,12 @@ class _Builder:
             given = ast.Call(registering, [], [each for each in cls.node.keywords if each.arg == "name"])
             name = _workflow_name(given) or cls.qualname.replace("<locals>.", "")
             methods: dict[str, FunctionRecord] = {}
-            assigned: list[ast.Assign] = []
+            assigned: list[Assigned] = []
             for base in self.program.mro(cls):
                 if not isinstance(base, str):
                     methods |= {each: known for each, known in base.methods.items() if each not in methods}
-                    assigned += [each for each in base.node.body if isinstance(each, ast.Assign)]
+                    at = partial(texts.place, base.module)
+                    assigned += [Assigned(each, at) for each in base.node.body if isinstance(each, ast.Assign)]
             bodies = [
                 Body(record.id, texts.place(record.module, decorator), name, body)
                 for method, record in methods.items()
@@ -126,11 +128,25 @@ class _Builder:
                 for body in names_of_bodies(method, decorator, self.callees.decorator_names(record))
             ]
             named = [
-                (method, record.node, self.callees.decorator_names(record))
+                Method(method, record.node, self.callees.decorator_names(record), partial(texts.place, record.module))
                 for method, record in methods.items()
                 if isinstance(record.node, ast.FunctionDef | ast.AsyncFunctionDef)
             ]
-            yield bodies, states_of(name, cls.node, named, assigned)
+            place = texts.place(cls.module, registering)
+            yield bodies, states_of(name, place, cls.node, named, assigned, self.members)
+
+    def members(self, enum: str) -> tuple[str, ...] | None:
+        """The members of the one enum of this name, as far as its class only lists them."""
+        found = [cls for cls in self.program.classes if cls.qualname == enum]
+        if len(found) != 1 or not any(str(base).startswith("enum.") for base in self.program.mro(found[0])):
+            return None
+        names: list[str] = []
+        for statement in found[0].node.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                names.append(statement.targets[0].id)
+            elif not isinstance(statement, ast.Expr | ast.Pass | ast.FunctionDef):
+                return None
+        return tuple(names) or None
 
     def function(self, record: FunctionRecord) -> Function:
         scan = EffectScan(record, self.callees, self.inlined)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 _CLOCKS = ("enter", "expire", "remind")
 _MILESTONE = ("finished", "unfinished")
 
-#: Stands for a state that the source does not name: that of an arm for all states.
-ANY = "*"
+#: Stands for the state of an arm for all states, and for one that the source does not show.
+ANY, UNSEEN = "*", "?"
 
 
 def names_of_bodies(method: str, decorator: ast.expr, dotted: frozenset[str]) -> Iterator[str]:
@@ -27,13 +27,13 @@ def names_of_bodies(method: str, decorator: ast.expr, dotted: frozenset[str]) ->
     kind = next((name.rpartition(".")[2] for name in dotted if _is_hook(name)), None)
     if kind == "on" and decorator.args:
         event, *states = decorator.args
-        segment = f"on_{_last_name(event) or ANY}"
+        segment = f"on_{_last_name(event) or UNSEEN}"
     elif kind in _CLOCKS:
         states = list(decorator.args)
         segment = f"remind_{method}" if kind == "remind" else str(kind)
     else:
         return
-    for name in [_last_name(state) or ANY for state in states] or [ANY]:
+    for name in [_last_name(state) or UNSEEN for state in states] or [ANY]:
         yield f"{name}.{segment}"
 
 
