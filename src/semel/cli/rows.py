@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from semel.entities.flow import Flow, flow_of
-from semel.entities.identity import identity_of
-
 from .moments import iso, local
 
 if TYPE_CHECKING:
     from semel.app import App
+    from semel.entities.flow import Flow
     from semel.store.interface import Run
 
 
@@ -19,6 +17,9 @@ def row_facts(app: App, run: Run) -> Iterator[tuple[str, str]]:
     """The row, its state, its clocks, and what has faulted there."""
     if run.flow is None or run.entity is None:
         return
+    from semel.entities.flow import flow_of
+    from semel.entities.identity import identity_of
+
     flow = flow_of(run.flow)
     definition = app.entities.get(run.workflow)
     entity = definition.entity.__qualname__ if definition is not None else "row"
@@ -36,6 +37,9 @@ def row_json(app: App, run: Run) -> dict[str, Any] | None:
     """The same as JSON; None for a function workflow."""
     if run.flow is None or run.entity is None:
         return None
+    from semel.entities.flow import flow_of
+    from semel.entities.identity import identity_of
+
     flow = flow_of(run.flow)
     return {
         "key": [str(part) for part in identity_of(app.codec, run.entity)],
