@@ -19,6 +19,9 @@ from semel.compiler import packages
 
 _numbers = itertools.count()
 
+#: How the names of modules begin that tests make.
+_MADE = ("program_", "generated_")
+
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes
 
@@ -37,15 +40,14 @@ sys.path.insert(0, str(Path(__file__).parent / "foreign"))
 
 @pytest.fixture(autouse=True)
 def packages_of_the_test() -> Iterator[None]:
-    """What a test makes user code of is none for the tests after it: each start of theirs would check it, too."""
-    before = set(packages._packages), {folder: set(names) for folder, names in packages._homes.items()}
+    """A program that a test makes is none for the tests after it: each start of theirs would check it, too."""
+    before = set(packages._packages)
     yield
-    added = packages._packages - before[0]
-    packages._packages.intersection_update(before[0])
-    packages._homes.clear()
-    packages._homes.update(before[1])
-    for name in added:
-        if name.startswith("program_"):
+    for name in packages._packages - before:
+        if name.startswith(_MADE):
+            packages._packages.discard(name)
+            for beside in packages._homes.values():
+                beside.discard(name)
             sys.modules.pop(name, None)
 
 
