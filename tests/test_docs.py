@@ -128,7 +128,9 @@ def test_the_test_without_network_is_one_that_runs(tmp_path: Path) -> None:
     assert not (tmp_path / "shop.db").exists(), "the developer's own database"
 
 
-@pytest.mark.parametrize("page", ["children", "entities", "fastapi", "operate", "retry", "saga", "transaction", "wait"])
+@pytest.mark.parametrize(
+    "page", ["children", "django", "entities", "fastapi", "flask", "operate", "retry", "saga", "transaction", "wait"]
+)
 def test_a_how_to_is_what_happens(tmp_path: Path, page: str) -> None:
     with desk(tmp_path) as reader:
         reader.follow(ROOT / "docs" / "how-to" / f"{page}.md")
