@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from semel.engine.execution import Execution
 from semel.engine.halt import Halt
 from semel.worker.lease import Lease
+from semel.worker.tracked import tracked
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -51,16 +51,9 @@ class Driver:
         assert self._lease is not None
         return self._lease
 
-    @contextmanager
-    def drives(self, execution: Execution) -> Iterator[None]:
+    def drives(self, execution: Execution) -> AbstractContextManager[None]:
         """In it the execution runs, and is halted if the lease is lost."""
-        self._executions.add(execution)
-        execution.marks.open()
-        try:
-            yield
-        finally:
-            self._executions.discard(execution)
-            execution.marks.close()
+        return tracked(execution, self._executions)
 
     def close(self) -> None:
         """Gives up what it has."""

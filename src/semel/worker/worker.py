@@ -11,9 +11,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from semel.store.interface import Claim
 from .attempts import Attempts
 from .lease import Lease
 from .suspects import Suspects
+from .tracked import tracked
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -251,7 +251,7 @@ class Worker:
                     if delivery is None:
                         return
                     execution, steps = delivery
-                    with self._tracked(execution):
+                    with tracked(execution, self._executions):
                         ended = on_thread(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
@@ -273,23 +273,13 @@ class Worker:
                     if delivery is None:
                         return
                     execution, steps = delivery
-                    with self._tracked(execution):
+                    with tracked(execution, self._executions):
                         ended = await on_loop(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
                     pause = attempts.failed(error)
         finally:
             self._end(claim, True)
-
-    @contextmanager
-    def _tracked(self, execution: Execution) -> Iterator[None]:
-        self._executions.add(execution)
-        execution.marks.open()
-        try:
-            yield
-        finally:
-            self._executions.discard(execution)
-            execution.marks.close()
 
     def _end(self, claim: Claim, is_async: bool) -> None:
         with self._lock:
