@@ -83,6 +83,8 @@ def test_a_state_written_by_hand_faults_the_run_with_the_remedy_and_can_be_adopt
         assert run.status == "faulted"
         with pytest.raises(EntityStateChanged, match="has brought it to PLACED"):
             run.result()
+        with pytest.raises(EventNotTaken, match=r"has faulted \(.*has brought it to PLACED.*run\.retry\(\)"):
+            shop.OrderFlow.note(order, "x")
         adopted = shop.OrderFlow.adopt(order)
         assert adopted.id.startswith("OrderFlow/1~")
         kit.settle()

@@ -219,6 +219,8 @@ class Call:
         if row.status in ENDED or row.ending is not None:
             state = flow_of(row.flow).state if row.flow is not None else "?"
             how = f"has ended ({row.status})" if row.status in ENDED else f"is to end ({row.ending})"
+            if row.status == "faulted":
+                how = f"has faulted ({(row.fault or '').strip().rpartition(chr(10))[2]}; mend it, then run.retry())"
             raise EventNotTaken(
                 f"{self.definition.name}.{self.event} on {self.told}: its run {row.id!r}, in the state {state}, {how}, "
                 f"and takes no event any more"
