@@ -113,6 +113,17 @@ def test_invitation_one_is_accepted_and_the_other_one_lapses() -> None:
     ]
 
 
+@pytest.mark.rule("W4")
+def test_shop_an_order_is_charged_once_though_the_server_is_killed_in_the_charge() -> None:
+    assert run("shop") == [
+        "placed: /orders/1",
+        "the server was killed: the bank has charged, and nobody has recorded that",
+        "Order 1 is shipped (receipt-1)",
+        "the bank was asked 2 times and has charged [19]",
+        "letters: 1",
+    ]
+
+
 @pytest.mark.parametrize(("example", "passed"), [("subscription", 6), ("invitation", 7)])
 def test_an_example_has_tests_as_users_write_them_which_pass(example: str, passed: int) -> None:
     environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "src")}
