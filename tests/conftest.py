@@ -38,17 +38,29 @@ def pytest_configure() -> None:
 sys.path.insert(0, str(Path(__file__).parent / "foreign"))
 
 
+def _forget(names: set[str]) -> None:
+    packages._packages.difference_update(names)
+    for beside in packages._homes.values():
+        beside.difference_update(names)
+
+
 @pytest.fixture(autouse=True)
-def packages_of_the_test() -> Iterator[None]:
+def programs_of_the_test() -> Iterator[None]:
     """A program that a test makes is none for the tests after it: each start of theirs would check it, too."""
     before = set(packages._packages)
     yield
-    for name in packages._packages - before:
-        if name.startswith(_MADE):
-            packages._packages.discard(name)
-            for beside in packages._homes.values():
-                beside.discard(name)
-            sys.modules.pop(name, None)
+    made = {name for name in packages._packages - before if name.startswith(_MADE)}
+    _forget(made)
+    for name in made:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def programs_of_the_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """And what a file of tests makes user code of, itself and what lies beside it, is none for the files after it."""
+    before = set(packages._packages)
+    yield
+    _forget((packages._packages - before) | {request.module.__name__})
 
 
 @pytest.fixture
