@@ -64,7 +64,7 @@ class FunctionEndings:
             ) from None
 
     def completed(self, data: bytes | None) -> Outcome:
-        return replace(self._outcome("completed"), result=data)
+        return replace(self._outcome("completed"), result=data, sends=tuple(self._execution.sends))
 
     def parked(self) -> Outcome:
         parks = self._execution.parks
@@ -83,13 +83,14 @@ class FunctionEndings:
             args=self._codec.encode(args),
             parked=parked_text(executions),
             forget=self._body.execution_name,
+            sends=tuple(self._execution.sends),
         )
 
     def redelivered(self, pause: float) -> Outcome:
         at = self._now() + pause
         executions = self._others()
         executions[self._body.execution_name] = self._execution.parks.parked_until(at)
-        outcome = replace(self._left_open("parked"), children=(), taken=(), sends=())
+        outcome = replace(self._left_open("parked"), children=(), taken=())
         return replace(outcome, parked=parked_text(executions), due=at)
 
     def faulted(self, fault: BaseException) -> Outcome | None:
@@ -118,7 +119,7 @@ class FunctionEndings:
         started = self._run.started_at or self._started
         outcome = Outcome(status, visits, None, None, None, started, self._now())
         waits = self._execution.waits
-        return replace(outcome, children=waits.new_children, taken=waits.taken, sends=tuple(self._execution.sends))
+        return replace(outcome, children=waits.new_children, taken=waits.taken)
 
 
 def encoded(codec: Codec, fault: BaseException) -> bytes | None:

@@ -131,7 +131,8 @@ class EntityEndings:
             recorded = [each for each in self._store.bodies(self._claim.run.uid) if each != name]
             after = moved(self._definition, after, recorded, item, self._target, self._of.now)
             cancels = self._children_of(after.left)
-        return replace(self._resting(after.flow, after.visits, after.parked), cancels=cancels)
+        outcome = self._resting(after.flow, after.visits, after.parked)
+        return replace(outcome, cancels=cancels, sends=tuple(self._execution.sends))
 
     def parked(self) -> Outcome:
         name = self._body.execution_name
@@ -168,7 +169,7 @@ class EntityEndings:
         if pause is not None:
             parked[name] = self._execution.parks.parked_until(self._execution.now() + pause)
         visits = self._visits() if self.hook.kind == "remind" else dict(self._of.visits)
-        return replace(self._resting(flow, visits, parked), children=(), sends=())
+        return replace(self._resting(flow, visits, parked), children=())
 
     def undone(self) -> Outcome:
         """The outcome of the undos of an abandoned execution."""
@@ -237,7 +238,6 @@ class EntityEndings:
             flow=text_of(flow),
             children=execution.waits.new_children,
             taken=tuple(sorted(taken)),
-            sends=tuple(execution.sends),
         )
 
     def _children_of(self, executions: tuple[str, ...]) -> tuple[str, ...]:
