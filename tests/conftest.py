@@ -15,8 +15,12 @@ from types import ModuleType
 import pytest
 
 from semel import App
+from semel.compiler import packages
 
 _numbers = itertools.count()
+
+#: How the names of modules begin that tests make.
+_MADE = ("program_", "generated_")
 
 _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes
@@ -32,6 +36,31 @@ def pytest_configure() -> None:
 
 #: Modules that stand for other people's code lie in a folder of their own: what lies beside a program is the program's.
 sys.path.insert(0, str(Path(__file__).parent / "foreign"))
+
+
+def _forget(names: set[str]) -> None:
+    packages._packages.difference_update(names)
+    for beside in packages._homes.values():
+        beside.difference_update(names)
+
+
+@pytest.fixture(autouse=True)
+def programs_of_the_test() -> Iterator[None]:
+    """A program that a test makes is none for the tests after it: each start of theirs would check it, too."""
+    before = set(packages._packages)
+    yield
+    made = {name for name in packages._packages - before if name.startswith(_MADE)}
+    _forget(made)
+    for name in made:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def programs_of_the_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """And what a file of tests makes user code of, itself and what lies beside it, is none for the files after it."""
+    before = set(packages._packages)
+    yield
+    _forget((packages._packages - before) | {request.module.__name__})
 
 
 @pytest.fixture

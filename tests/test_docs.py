@@ -128,7 +128,9 @@ def test_the_test_without_network_is_one_that_runs(tmp_path: Path) -> None:
     assert not (tmp_path / "shop.db").exists(), "the developer's own database"
 
 
-@pytest.mark.parametrize("page", ["retry", "wait", "children", "saga", "transaction", "operate"])
+@pytest.mark.parametrize(
+    "page", ["children", "django", "entities", "fastapi", "flask", "operate", "retry", "saga", "transaction", "wait"]
+)
 def test_a_how_to_is_what_happens(tmp_path: Path, page: str) -> None:
     with desk(tmp_path) as reader:
         reader.follow(ROOT / "docs" / "how-to" / f"{page}.md")
@@ -260,6 +262,7 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     for cls in (App, Run):
         public = {name for name in vars(cls) if not name.startswith("_")} - {
             "engines",
+            "registered",
             "failure",
             "failure_of",
             "namespace",

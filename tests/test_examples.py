@@ -97,12 +97,38 @@ def test_subscription_a_year_of_waits_goes_by_in_a_moment() -> None:
     ]
 
 
-def test_subscription_has_tests_as_users_write_them_which_pass() -> None:
+def test_invitation_one_is_accepted_and_the_other_one_lapses() -> None:
+    assert run("invitation") == [
+        "01 Jan: ann: you are invited: /accept",
+        "01 Jan: bob: you are invited: /accept",
+        "04 Jan: bob: still waiting: /accept",
+        "04 Jan: ann: still waiting: /accept",
+        "06 Jan: ann: you are invited: /accept",
+        "06 Jan: bob: still waiting: /accept",
+        "09 Jan: ann: still waiting: /accept",
+        "11 Jan: ann: still waiting: /accept",
+        "ann, with the first mail: this link is not valid any more; look for a newer mail",
+        "ann, with the last one: accepted",
+        "bob: lapsed",
+    ]
+
+
+@pytest.mark.rule("W4")
+def test_shop_an_order_is_charged_once_though_the_server_is_killed_in_the_charge() -> None:
+    assert run("shop") == [
+        "placed: /orders/1",
+        "the server was killed: the bank has charged, and nobody has recorded that",
+        "Order 1 is shipped (receipt-1)",
+        "the bank was asked 2 times and has charged [19]",
+        "letters: 1",
+    ]
+
+
+@pytest.mark.parametrize(("example", "passed"), [("subscription", 6), ("invitation", 7)])
+def test_an_example_has_tests_as_users_write_them_which_pass(example: str, passed: int) -> None:
     environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "src")}
     environment.pop("PYTEST_ADDOPTS", None)
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", ".", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        command, cwd=EXAMPLES / "subscription", env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=EXAMPLES / example, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "6 passed" in done.stdout
+    assert f"{passed} passed" in done.stdout

@@ -39,12 +39,15 @@ if TYPE_CHECKING:
     from .workflow.child import wait_all_async as wait_all_async
     from .workflow.child import wait_first as wait_first
     from .workflow.child import wait_first_async as wait_first_async
+    from .workflow.definition import Calendar as Calendar
     from .workflow.each import each as each
+    from .workflow.entity import Workflow as Workflow
     from .workflow.event import Event as Event
     from .workflow.event import wait_for as wait_for
     from .workflow.event import wait_for_async as wait_for_async
     from .workflow.now import now as now
     from .workflow.once import once as once
+    from .workflow.raiser import Raised as Raised
     from .workflow.saga import UNKNOWN as UNKNOWN
     from .workflow.saga import Saga as Saga
     from .workflow.saga import Unknown as Unknown
@@ -53,6 +56,14 @@ if TYPE_CHECKING:
     from .workflow.sleep import sleep_async as sleep_async
     from .workflow.sleep import sleep_until as sleep_until
     from .workflow.sleep import sleep_until_async as sleep_until_async
+    from .workflow.states import cancel as cancel
+    from .workflow.states import enter as enter
+    from .workflow.states import error as error
+    from .workflow.states import expire as expire
+    from .workflow.states import milestone as milestone
+    from .workflow.states import on as on
+    from .workflow.states import remind as remind
+    from .workflow.states import success as success
     from .workflow.transaction import transaction as transaction
     from .workflow.transaction import transaction_async as transaction_async
 
@@ -63,6 +74,7 @@ _HOMES = {
     "Bearer": ".client",
     "Body": ".client",
     "BodyField": ".client",
+    "Calendar": ".workflow.definition",
     "Child": ".workflow.child",
     "Client": ".client",
     "Decision": ".errors",
@@ -70,29 +82,39 @@ _HOMES = {
     "Event": ".workflow.event",
     "Header": ".client",
     "Query": ".client",
+    "Raised": ".workflow.raiser",
     "Run": ".run",
     "Saga": ".workflow.saga",
     "SemelError": ".errors",
     "UNKNOWN": ".workflow.saga",
     "Unknown": ".workflow.saga",
     "Worker": ".worker",
+    "Workflow": ".workflow.entity",
+    "cancel": ".workflow.states",
     "delete": ".client",
     "each": ".workflow.each",
+    "enter": ".workflow.states",
+    "error": ".workflow.states",
+    "expire": ".workflow.states",
     "external": ".capture.external",
     "get": ".client",
     "head": ".client",
+    "milestone": ".workflow.states",
     "now": ".workflow.now",
+    "on": ".workflow.states",
     "once": ".workflow.once",
     "options": ".client",
     "patch": ".client",
     "post": ".client",
     "put": ".client",
+    "remind": ".workflow.states",
     "run_child": ".workflow.child",
     "saga": ".workflow.saga",
     "sleep": ".workflow.sleep",
     "sleep_async": ".workflow.sleep",
     "sleep_until": ".workflow.sleep",
     "sleep_until_async": ".workflow.sleep",
+    "success": ".workflow.states",
     "transaction": ".workflow.transaction",
     "transaction_async": ".workflow.transaction",
     "wait_all": ".workflow.child",
@@ -111,6 +133,7 @@ __all__ = [
     "Bearer",
     "Body",
     "BodyField",
+    "Calendar",
     "Child",
     "Client",
     "Decision",
@@ -118,28 +141,38 @@ __all__ = [
     "Event",
     "Header",
     "Query",
+    "Raised",
     "Run",
     "Saga",
     "SemelError",
     "Unknown",
     "Worker",
+    "Workflow",
+    "cancel",
     "delete",
     "each",
+    "enter",
+    "error",
+    "expire",
     "external",
     "get",
     "head",
+    "milestone",
     "now",
+    "on",
     "once",
     "options",
     "patch",
     "post",
     "put",
+    "remind",
     "run_child",
     "saga",
     "sleep",
     "sleep_async",
     "sleep_until",
     "sleep_until_async",
+    "success",
     "transaction",
     "transaction_async",
     "wait_all",

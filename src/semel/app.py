@@ -23,13 +23,13 @@ from .errors import (
     ConfigurationError,
     NotAllowedHere,
     Refused,
-    RegistrationError,
     RunIdConflict,
     RunNotFound,
     WorkflowUnknown,
 )
 from .forking import forked
-from .program import at_import, at_start, find_user_code
+from .program import at_start, find_user_code
+from .registering import register
 from .run import Run
 from .signals import Signals
 from .starting import check_same_run, new_run
@@ -38,13 +38,15 @@ from .store.interface import NewRun, RunFilter, Status, Store, Ticket
 from .store.interface import Run as Row
 from .workflow.again import again_at
 from .workflow.backoff import Backoff
-from .workflow.function import FunctionWorkflow, function_workflow, same_function
+from .workflow.definition import EntityDefinition
+from .workflow.function import FunctionWorkflow
 from .workflow.once import namespaces
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncSession
     from sqlalchemy.orm import Session
 
+    from .entities.driver import Driver
     from .worker import Worker
 
 P = ParamSpec("P")
@@ -83,11 +85,13 @@ class App:
         self.name = name
         self.now = now
         self.workflows: dict[str, FunctionWorkflow] = {}
+        self.entities: dict[str, EntityDefinition] = {}
         self.signals = Signals()
         self._database = database if database is not None else f"sqlite:///{name}.db"
         self._key_namespace = key_namespace.encode() if key_namespace is not None else None
         self._store: Store | None = None
         self._engines: Any = None
+        self._driver: Driver | None = None
         self._lock = threading.RLock()
         self._checked = False
         registry = TypeRegistry(user_packages)
@@ -124,7 +128,9 @@ class App:
         redeliver: int | Backoff = 0,
         timeout: timedelta | None = None,
     ) -> Any:
-        """Registers a function, sync or async, as a workflow; the function itself stays as it is.
+        """Registers a function, sync or async, as a workflow, or a class, a ``Workflow``, which says all else itself.
+
+        The function, or the class, stays as it is.
 
         Args:
             name: the workflow's name in the database; the function's own if not given.
@@ -134,27 +140,18 @@ class App:
             timeout: how long a run may take, waits and restarts included; then it is ended as if it were cancelled.
 
         Raises:
-            RegistrationError: the name is taken, or the function is not one that can be a workflow.
+            RegistrationError: the name is taken, or it is nothing that can be a workflow.
             Refused: a step in the function's module can never be found again.
         """
         options = {"name": name, "strict": strict, "redeliver": redeliver, "timeout": timeout}
         if function is None:
-            return lambda given: self._register(given, **options)
-        return self._register(function, **options)
+            return lambda given: self._register(given, options)
+        return self._register(function, options)
 
-    def _register(self, function: F, **options: Any) -> F:
-        made = function_workflow(function, **options)
-        taken = self.workflows.get(made.name)
-        if taken is not None and not same_function(taken.function, function):
-            raise RegistrationError(
-                f"the workflow name {made.name!r} is taken: {taken.place} and {made.place}. Give one of them another "
-                f'name: @app.workflow(name="…")'
-            )
-        add_package(function.__globals__["__name__"].partition(".")[0])
-        at_import(function)
-        self.workflows[made.name] = made
+    def _register(self, given: F, options: Mapping[str, Any]) -> F:
+        register(self, given, options)
         self._checked = False
-        return function
+        return given
 
     def failure_of(self, row: Row) -> BaseException:
         """What a child that has not completed ended with, as an exception."""
@@ -352,6 +349,9 @@ class App:
         with self._lock:
             store, self._store = self._store, None
             engines, self._engines = self._engines, None
+            driver, self._driver = self._driver, None
+        if driver is not None:
+            driver.close()
         if engines is not None:
             engines.close()
         if store is not None:
@@ -364,6 +364,10 @@ class App:
     def scoped_key(self, label: str, scope: object) -> str:
         """The idempotency key that ``once(label, scope, …)`` presents."""
         return scoped_key(self.namespace(), label, scope)
+
+    def registered(self) -> list[FunctionWorkflow | EntityDefinition]:
+        """All workflows, functions and classes."""
+        return [*self.workflows.values(), *self.entities.values()]
 
     def worker(self, *, threads: int = 32, tasks: int = 1000, lease: timedelta = timedelta(seconds=15)) -> Worker:
         """A worker of this app, in this process: ``with app.worker():`` or ``async with app.worker():``.
@@ -395,6 +399,8 @@ class App:
                 from .workflow.session import Engines
 
                 self._engines = Engines(self._database)
+                if self.entities:  # a new database is made now: under a transaction of these engines it cannot be
+                    self.store  # noqa: B018
             return self._engines
 
     def _sessions(self) -> Any:

@@ -42,7 +42,7 @@ class CannotCompile(SemelError):
 
 
 class RegistrationError(SemelError):
-    """Two workflows of one name, a workflow that is no plain function, …"""
+    """Two workflows of one name, a workflow that is no plain function, a class that declares what cannot be, …"""
 
     code = "SEMEL-REGISTRATION"
 
@@ -219,6 +219,51 @@ class WorkflowUnknown(SemelError, LookupError):
     """No workflow of this name is registered in this app."""
 
     code = "SEMEL-WORKFLOW-UNKNOWN"
+
+
+# ------------------------------------------------------------------------------------------------------------ entities
+
+
+class EntityNotFollowed(SemelError, LookupError):
+    """The row has no run of this workflow: it was inserted without ``autostart``, or before the workflow was there."""
+
+    code = "SEMEL-ENTITY-NO-RUN"
+
+
+class EntityGone(SemelError, LookupError):
+    """The row that a run follows is not in the database, or not yet."""
+
+    code = "SEMEL-ENTITY-GONE"
+
+
+class EntityStateChanged(SemelError):
+    """The state of a row is not the one that its run has brought it to, or is one that the program does not have."""
+
+    code = "SEMEL-ENTITY-STATE"
+
+
+class EventNotTaken(SemelError, Decision):
+    """The row's state does not take the event, its run has ended, or the event's arm still waits (rule W10)."""
+
+    code = "SEMEL-EVENT-NOT-TAKEN"
+
+
+class PayloadChanged(SemelError, Decision):
+    """The event was raised before with another payload, and its arm had done steps when it failed (rule V7)."""
+
+    code = "SEMEL-EVENT-PAYLOAD"
+
+
+class RunBusy(SemelError):
+    """Another process or thread has the run of the row in hand, and did not let go of it in time."""
+
+    code = "SEMEL-RUN-BUSY"
+
+
+class WorkflowFailed(SemelError):
+    """The row has come to a state that the workflow declares as ``error(…)``; the message is the one declared there."""
+
+    code = "SEMEL-WORKFLOW-FAILED"
 
 
 # ----------------------------------------------------------------------------------------------------- typed clients

@@ -273,14 +273,14 @@ class Run(Generic[R_co]):
         return row
 
     def _can_end(self, row: Row) -> None:
-        if row.workflow not in self._app.workflows:
+        if row.workflow not in self._app.workflows and row.workflow not in self._app.entities:
             raise WorkflowUnknown(
                 f"the run {self.id!r} is of the workflow {row.workflow!r}, which the app {self._app.name!r} does not "
                 f"register; it waits for a worker that does"
             )
 
     def _outcome(self, row: Row) -> R_co:
-        if row.status == "completed":
+        if row.status == "completed" and row.error is None:
             value: Any = self._app.codec.decode(row.result) if row.result is not None else None
             return value  # type: ignore[no-any-return]
         raise self.failure(row)

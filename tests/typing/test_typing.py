@@ -32,16 +32,20 @@ def pyright(file: Path) -> dict[int, str]:
 
 
 @pytest.mark.rule("O5")
+@pytest.mark.rule("W2")
+@pytest.mark.parametrize("file", ["good.py", "good_entities.py"])
 @pytest.mark.parametrize("checker", [mypy, pyright])
-def test_what_users_write_type_checks(checker) -> None:
-    assert checker(HERE / "good.py") == {}
+def test_what_users_write_type_checks(checker, file: str) -> None:
+    assert checker(HERE / file) == {}
 
 
 @pytest.mark.rule("O5")
 @pytest.mark.rule("O13")
+@pytest.mark.rule("W2")
+@pytest.mark.parametrize("file", ["bad.py", "bad_entities.py"])
 @pytest.mark.parametrize("checker", [mypy, pyright])
-def test_what_is_wrong_does_not(checker) -> None:
-    lines = (HERE / "bad.py").read_text().splitlines()
+def test_what_is_wrong_does_not(checker, file: str) -> None:
+    lines = (HERE / file).read_text().splitlines()
     marked = rf"# wrong( for {checker.__name__})?:"
     wrong = {number for number, line in enumerate(lines, 1) if re.search(marked, line)}
-    assert set(checker(HERE / "bad.py")) == wrong
+    assert set(checker(HERE / file)) == wrong

@@ -9,6 +9,7 @@ import click
 
 from .application import app_option
 from .check import sources_of_app
+from .group import NO
 from .output import console, print_json
 from .sources import program
 
@@ -23,9 +24,23 @@ _SHOWN = 20  # unresolved calls, and functions, that are listed without --all
 @click.command("model", short_help="Show which calls are steps, and their paths.")
 @click.argument("paths", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--format",
+    "picture",
+    type=click.Choice(["mermaid", "dot", "svg"]),
+    help="Draw the states of entity workflows, and what leads from one to another.",
+)
 @click.option("--all", "everything", is_flag=True, help="List all functions and calls, also those no body leads to.")
 @app_option
-def command(paths: tuple[Path, ...], as_json: bool, everything: bool, target: str | None) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    as_json: bool,
+    picture: str | None,
+    everything: bool,
+    target: str | None,
+) -> None:
     """Show every body with the paths of its steps, every function that is a step and why, and every call that could
     not be resolved. Nothing is imported.
 
@@ -34,7 +49,18 @@ def command(paths: tuple[Path, ...], as_json: bool, everything: bool, target: st
     from semel.checks.verdict import verdict
     from semel.checks.verdict_json import as_dict
 
-    told = verdict(program(paths or sources_of_app(target)))
+    model = program(paths or sources_of_app(target))
+    if picture is not None:
+        from semel.checks.pictures import PICTURES
+
+        if not model.entities:
+            click.echo(
+                "there is no entity workflow to draw: no class that derives from Workflow and tracks a column", err=True
+            )
+            ctx.exit(NO)
+        click.echo(PICTURES[picture](model.entities), nl=False)
+        return
+    told = verdict(model)
     if as_json:
         print_json(as_dict(told))
     else:

@@ -23,7 +23,8 @@ def command(ctx: click.Context, run_id: str, yes: bool, target: str | None) -> N
     app = load_app(target)
     try:
         run = app.run(run_id)
-        if run.status == "faulted" and not yes:
+        row = app.store.get(run_id)
+        if row is not None and row.fault is not None and row.status in ("faulted", "parked") and not yes:
             records = run.steps()
             anew = Sagas(app.codec, records).done_anew()
             gone = {path for paths in anew.values() for path in paths}

@@ -12,6 +12,7 @@ from .application import app_option, database_of, load_app
 from .group import DONE, NO
 from .moments import duration, iso, local
 from .output import FoldedPath, console, print_json, printable
+from .rows import row_facts, row_json
 from .runs import STYLES, run_times, took
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def command(ctx: click.Context, run_id: str, as_json: bool, target: str | None) 
         row = app.store.get(run_id)
         if row is None:
             raise RunNotFound(f"there is no run {run_id!r} in {database_of(app)}")
-        steps = [(record, step_outcome(app.codec, record)) for record in app.store.records(row.uid)]
+        records = [record for record in app.store.records(row.uid) if not record.path.endswith("!begun")]
+        steps = [(record, step_outcome(app.codec, record)) for record in records]
         notes = app.store.notes(row.uid)
         waits = waits_of(app, row)
         sagas = Sagas(app.codec, [record for record, _ in steps])
@@ -79,7 +81,8 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Wa
     return {
         "id": row.id,
         "workflow": row.workflow,
-        "registered": row.workflow in app.workflows,
+        "registered": is_registered(app, row),
+        "row": row_json(app, row),
         "status": row.status,
         **run_times(row),
         "visits": row.visits,
@@ -89,7 +92,7 @@ def _as_json(app: App, row: Run, steps: Steps, notes: list[Note], waits: list[Wa
             {"name": event.name, "payload": value_text(app.codec, event.payload), "at": iso(event.at)}
             for event in app.store.events(row.uid)
         ],
-        "arguments": arguments_text(app.codec, row.args),
+        "arguments": arguments_text(app.codec, row.args) if row.flow is None else None,
         "result": value_text(app.codec, row.result) if row.status == "completed" else None,
         "fault": row.fault,
         "steps": [
@@ -146,16 +149,16 @@ def _print_run(out: Console, app: App, row: Run) -> None:
     from .values import arguments_text, value_text
 
     workflow = Text(row.workflow)
-    if row.workflow not in app.workflows:
+    if not is_registered(app, row):
         waits = "; the run waits for a worker that does" if row.status not in ENDED else ""
         workflow.append(f"  (the app does not register it{waits})", "yellow")
     facts: list[tuple[str, str | Text]] = [
         ("run", Text(row.id, "bold")),
         ("workflow", workflow),
         ("status", Text(row.status, STYLES[row.status])),
-        ("arguments", arguments_text(app.codec, row.args)),
+        *(row_facts(app, row) if row.flow is not None else [("arguments", arguments_text(app.codec, row.args))]),
     ]
-    if row.status == "completed":
+    if row.status == "completed" and row.error is None:
         facts.append(("result", value_text(app.codec, row.result)))
     facts.append(("created", local(row.created_at)))
     if row.finished_at is not None:
@@ -166,6 +169,11 @@ def _print_run(out: Console, app: App, row: Run) -> None:
     for name, value in facts:
         grid.add_row(name, value)
     out.print(grid)
+
+
+def is_registered(app: App, row: Run) -> bool:
+    """Whether the app has the run's workflow."""
+    return any(workflow.name == row.workflow for workflow in app.registered())
 
 
 def differing(notes: list[Note]) -> set[str]:

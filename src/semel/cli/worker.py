@@ -46,7 +46,7 @@ def command(target: str | None, threads: int, tasks: int, lease: float) -> None:
     with StopSignals() as stop:
         app = load_app(target)
         _log_to_stderr()
-        if not app.workflows:
+        if not app.registered():
             raise ConfigurationError(
                 f"the app {app.name!r} registers no workflow: put @app.workflow above a function, in a module that is "
                 f"imported together with the app"
@@ -70,7 +70,7 @@ def command(target: str | None, threads: int, tasks: int, lease: float) -> None:
 
 
 def _what_it_runs(app: App) -> str:
-    workflows = app.workflows.values()
+    workflows = app.registered()
     names = ", ".join(f"{workflow.name} (async)" if workflow.is_async else workflow.name for workflow in workflows)
     return f"app {app.name}, database {database_of(app)}, workflows {names}"
 

@@ -45,11 +45,11 @@ class BodyCommit:
         """Commits the outcome: True, or False if the claim was lost."""
         if self._session is None and self._async_session is None:
             return self._store.finish(self._claim, outcome, notes)
-        return _Together(self._commit_session, self._commit_async_session, outcome, notes)
+        return Together(self._commit_session, self._commit_async_session, outcome, notes)
 
     def discard(self) -> Any:
         """Rolls the app's rows back."""
-        return _Together(self._discard_session, self._discard_async_session)
+        return Together(self._discard_session, self._discard_async_session)
 
     def is_accident(self, error: BaseException) -> bool:
         """Whether the body met the app's database in a state that may be gone when it is delivered again (rule R11)."""
@@ -129,8 +129,8 @@ class BodyCommit:
             await session.run_sync(lambda sync: sync.end())
 
 
-class _Together:
-    """One act on the session, waited for on a thread or on a loop."""
+class Together:
+    """One act on a session, waited for on a thread or on a loop."""
 
     def __init__(
         self, on_thread: Callable[..., Any], on_loop: Callable[..., Coroutine[Any, Any, Any]], *args: Any

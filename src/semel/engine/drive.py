@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from semel.codec import Codec, NotEncodable
+from semel.codec import NotEncodable
 from semel.compiler import Path, current
-from semel.errors import ResultNotRecordable, StoreError, UnreachedSteps
-from semel.store.interface import Claim, Note, Outcome
+from semel.errors import SemelError, StoreError, UnreachedSteps
+from semel.store.interface import Note, Outcome
 
 from . import points
 from .body import Body, BodyCall
+from .endings import Endings
 from .execution import Execution
 from .facts import parts_of
 from .flow import flow_of_context
-from .frames import told_briefly, user_traceback
+from .frames import told_briefly
 from .halt import Halt, Unwind
 from .moment import moment_of_flow
-from .parks import Parked, parked_executions, parked_text
 from .waiting import Waiting
 from .writes import past_failures, recorded
 
@@ -56,21 +56,12 @@ Steps = Generator[Waiting, Any, Ended]
 
 
 def deliver(
-    claim: Claim,
-    body: Body,
-    execution: Execution,
-    commit: Commit,
-    codec: Codec,
-    *,
-    strict: bool,
-    pause: float | None,
-    now: Callable[[], float],
+    body: Body, execution: Execution, commit: Commit, endings: Endings, *, strict: bool, pause: float | None
 ) -> Steps:
-    """Runs the body and commits its outcome.
+    """Runs the body and commits its outcome, which ``endings`` makes.
 
     ``pause`` is how many seconds after a fault the execution is delivered again by itself; None: it is not.
     """
-    started = now()
     root = body.root(execution)
     fault: BaseException | None = None
     value: object = None
@@ -86,18 +77,17 @@ def deliver(
     if execution.halted is None and isinstance(fault, asyncio.CancelledError) and _cancelled_from_outside():
         execution.halt(Halt("stopping", fault))  # the loop is being closed: the run is given back as it is
     if execution.halted is None and fault is None:
-        fault, data, notes = yield from _before_commit(execution, codec, value, strict)
+        fault, data, notes = yield from _before_commit(execution, endings, value, strict)
         if fault is None:
             try:
-                outcome = _completed(claim, body, execution, data, started, now())
-                return (yield from _commit(commit, outcome, notes))
+                return (yield from _commit(commit, endings.completed(data), notes))
             except Exception as error:  # what the body's rows violate shows when they are written
                 fault = error
     halted = execution.halted
     if halted is not None and halted.reason in ("parked", "again"):
-        fault = yield from _before_park(execution, codec)
+        fault = yield from _before_park(execution, endings)
         if fault is None:
-            return (yield from _let_go(claim, body, execution, commit, codec, started, now()))
+            return (yield from _let_go(execution, commit, endings))
         halted = execution.halted
     if halted is not None and halted.reason not in ("fault", "parked", "again"):
         yield commit.discard()
@@ -109,21 +99,11 @@ def deliver(
         yield commit.discard()
         yield from _close_rounds(execution, fault)
         return Ended("again", StoreError(f"the app's own database: {told_briefly(fault)}"))
-    return (yield from _fault(claim, body, execution, commit, codec, fault, started, pause, now))
+    return (yield from _fault(execution, commit, endings, fault, pause))
 
 
-def end(
-    claim: Claim,
-    body: Body,
-    execution: Execution,
-    commit: Commit,
-    codec: Codec,
-    outcome: Outcome,
-    *,
-    now: Callable[[], float],
-) -> Steps:
-    """Runs the undos that the body has left, and ends the run with ``outcome``."""
-    started = now()
+def end(body: Body, execution: Execution, commit: Commit, endings: Endings, outcome: Outcome) -> Steps:
+    """Runs the undos that the body has left, and commits ``outcome``."""
     try:
         with _inside(execution, body.root(execution)):
             due = execution.sagas.due()
@@ -139,7 +119,7 @@ def end(
         ended = yield from _commit(commit, outcome, [])
         return Ended("ended") if ended.how == "completed" else ended
     if execution.halted.reason == "parked":
-        return (yield from _let_go(claim, body, execution, commit, codec, started, now()))
+        return (yield from _let_go(execution, commit, endings))
     yield commit.discard()
     return _halted(execution.halted)
 
@@ -176,20 +156,16 @@ def _cancelled_from_outside() -> bool:
 
 
 def _before_commit(
-    execution: Execution, codec: Codec, value: object, strict: bool
+    execution: Execution, endings: Endings, value: object, strict: bool
 ) -> Generator[Waiting, Any, tuple[BaseException | None, bytes | None, list[Note]]]:
     try:
         yield from past_failures(execution, all_of_them=True)
     except Unwind as error:
         return error, None, []
     try:
-        data = codec.encode(value)
-    except NotEncodable as error:
-        text = (
-            f"the result of the workflow cannot be recorded: {error}. Return something that can be recorded: a str, a "
-            f"dict, a dataclass, …"
-        )
-        return ResultNotRecordable(text), None, []
+        data = endings.result(value)
+    except SemelError as error:
+        return error, None, []
     unreached = execution.unreached()
     if unreached:
         log.warning("run %s ended without reaching steps that an earlier attempt did: %s", execution.run, unreached)
@@ -206,67 +182,31 @@ def _before_commit(
     return None, data, [execution.note(path, "unreached", text) for path in unreached]
 
 
-def _completed(
-    claim: Claim, body: Body, execution: Execution, data: bytes | None, started: float, finished: float
-) -> Outcome:
-    visits = {**claim.run.visits, body.name: body.visit}
-    outcome = Outcome("completed", visits, data, None, None, claim.run.started_at or started, finished)
-    return replace(outcome, children=execution.waits.new_children, taken=execution.waits.taken)
-
-
-def _before_park(execution: Execution, codec: Codec) -> Generator[Waiting, Any, BaseException | None]:
+def _before_park(execution: Execution, endings: Endings) -> Generator[Waiting, Any, BaseException | None]:
     """What must be durable before the worker lets go of the run (rule O24)."""
     halted = execution.halted
     assert halted is not None
     try:
         if halted.reason == "again":
-            codec.encode(halted.args)
+            endings.again(halted.args)
         yield from past_failures(execution, all_of_them=True)
     except NotEncodable as error:
         return TypeError(f"an argument of app.again(…) cannot be recorded: {error}")
+    except SemelError as error:
+        return error
     except Unwind as error:  # it is halted for that now
         return error
     return None
 
 
-def _let_go(
-    claim: Claim, body: Body, execution: Execution, commit: Commit, codec: Codec, started: float, finished: float
-) -> Steps:
+def _let_go(execution: Execution, commit: Commit, endings: Endings) -> Steps:
     """The commit of a park, which rolls the app's rows back; or of a visit that ``app.again`` has ended."""
     halted = execution.halted
     assert halted is not None
-    visits = {**claim.run.visits, body.name: body.visit}
-    executions = parked_executions(claim.run.parked)
-    executions.pop(body.execution_name, None)
-    waits, parks = execution.waits, execution.parks
-    outcome = Outcome("pending", visits, None, None, None, claim.run.started_at or started, finished)
-    outcome = replace(outcome, children=waits.new_children, taken=waits.taken, undos=len(execution.sagas.due()))
     if halted.reason == "again":
-        executions[f"{body.name}@{body.visit + 1}"] = Parked(0, finished)
-        outcome = replace(
-            outcome, args=codec.encode(halted.args), parked=parked_text(executions), forget=body.execution_name
-        )
-    else:
-        yield commit.discard()
-        executions[body.execution_name] = parks.parked()
-        awaited, need = parks.children
-        outcome = replace(
-            outcome, status="parked", parked=parked_text(executions), due=parks.due, awaited=awaited, need=need
-        )
-    return (yield from _park(commit, outcome))
-
-
-def _redelivery(
-    claim: Claim, body: Body, execution: Execution, pause: float, started: float, finished: float
-) -> Outcome:
-    """The park of a faulted execution that is delivered again later."""
-    executions = parked_executions(claim.run.parked)
-    at = finished + pause
-    executions[body.execution_name] = execution.parks.parked_until(at)
-    visits = {**claim.run.visits, body.name: body.visit}
-    outcome = Outcome("parked", visits, None, None, None, claim.run.started_at or started, finished)
-    undos = len(execution.sagas.due())
-    return replace(outcome, parked=parked_text(executions), due=at, undos=undos)
+        return (yield from _park(commit, endings.again(halted.args)))
+    yield commit.discard()
+    return (yield from _park(commit, endings.parked()))
 
 
 def _park(commit: Commit, outcome: Outcome) -> Steps:
@@ -286,17 +226,7 @@ def _commit(commit: Commit, outcome: Outcome, notes: list[Note]) -> Steps:
     return Ended("completed" if kept else "lost")
 
 
-def _fault(
-    claim: Claim,
-    body: Body,
-    execution: Execution,
-    commit: Commit,
-    codec: Codec,
-    fault: BaseException,
-    started: float,
-    pause: float | None,
-    now: Callable[[], float],
-) -> Steps:
+def _fault(execution: Execution, commit: Commit, endings: Endings, fault: BaseException, pause: float | None) -> Steps:
     yield commit.discard()
     notes: list[Note] = []
     retracted = execution.facts.retracted_by(fault)
@@ -307,29 +237,12 @@ def _fault(
         if (retracted or notes or closed) and not (yield execution.journal.append(closed, notes, retracted)):
             return Ended("lost")
         if pause is not None:
-            later = _redelivery(claim, body, execution, pause, started, now())
-            return (yield from _park(commit, later)) if pause else Ended("again", fault)
-        outcome = Outcome(
-            status="faulted",
-            visits=claim.run.visits,
-            result=None,
-            error=_encoded(codec, fault),
-            fault=user_traceback(fault),
-            started_at=claim.run.started_at or started,
-            finished_at=now(),
-            parked=claim.run.parked,
-        )
-        kept = yield commit.finish(outcome, [])
+            return (yield from _park(commit, endings.redelivered(pause))) if pause else Ended("again", fault)
+        outcome = endings.faulted(fault)
+        kept = outcome is None or (yield commit.finish(outcome, []))
     except StoreError as error:
         return Ended("again", error)
     return Ended("faulted" if kept else "lost", fault)
-
-
-def _encoded(codec: Codec, fault: BaseException) -> bytes | None:
-    try:
-        return codec.encode_failure(fault)
-    except Exception:  # not encodable, or its own code raised
-        return None  # the text of the traceback remains, and is what the caller gets
 
 
 def _halted(halt: Halt) -> Ended:

@@ -15,7 +15,7 @@ from typing import Any
 from semel.codec import Codec
 from semel.compiler import Path, begins_step
 from semel.errors import NotAllowedHere, PathClaimedTwice, ProgramError, StoreError
-from semel.store.interface import Note, NoteKind, Record
+from semel.store.interface import Note, NoteKind, Record, Sending
 
 from . import points
 from .alone import durable_alone, ended_alone, too_late
@@ -93,6 +93,7 @@ class Execution:
         self.values = Values(self, keys, self.began_at, parked.entry)
         self.parks = Parks(self, parked)
         self.waits = Waits(self, records, outside)
+        self.sends: list[Sending] = []  # events for other runs, which the body's commit sends
         self.called_out: set[Path] = set()  # steps that have made a call of their own
         self.sagas = Sagas(self, records)
 

@@ -17,6 +17,8 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
+from .followed import Followed
+
 T = TypeVar("T")
 
 Status = Literal["pending", "running", "parked", "completed", "faulted", "cancelled"]
@@ -63,6 +65,8 @@ class NewRun:
     parent: str | None = None
     depth: int = 0
     deadline: float | None = None
+    entity: str | None = None
+    flow: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Run:
     ``status`` is "pending" in the row while it is unfinished; reads answer "running" while a live owner has claimed it.
     ``visits`` counts the finished executions by body name. ``args`` are those that it was started with, ``visit_args``
     those of a later visit. ``error`` is the encoded exception of a fault, ``fault`` its traceback as text.
+    ``entity`` is the key of the row that an entity workflow's run follows, ``flow`` what it knows of it.
     """
 
     uid: str
@@ -97,6 +102,8 @@ class Run:
     deadline: float | None = None
     transactional: int = 0
     visit_args: bytes | None = None
+    entity: str | None = None
+    flow: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +167,21 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Sending:
+    """An event that a body has raised on another run, and that its commit sends."""
+
+    run: str
+    name: str
+    payload: bytes
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an execution ended: what the body's commit writes."""
+    """How an execution ended: what the body's commit writes.
+
+    ``flow`` None leaves it as it is; ``sends`` are events for other runs, ``cancels`` the uids of runs to be cancelled.
+    """
 
     status: Status
     visits: dict[str, int]
@@ -179,6 +199,9 @@ class Outcome:
     taken: tuple[int, ...] = ()
     undos: int = 0
     forget: str | None = None
+    flow: str | None = None
+    sends: tuple[Sending, ...] = ()
+    cancels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +215,7 @@ class RunFilter:
     limit: int = 100
 
 
-class Store(Protocol):
+class Store(Followed, Protocol):
     """One database. ``open`` before use, ``close`` after; both may be called again."""
 
     def open(self, *, migrate: bool = False) -> None:

@@ -109,6 +109,7 @@ class Kit:
         given = {
             "_store": _Repeatable(store),
             "_engines": None,
+            "_driver": None,
             "_database": self.database,
             "_key_namespace": app._key_namespace or _NAMESPACE,
             "now": self.clock,
@@ -253,7 +254,8 @@ class Kit:
             # No heartbeat, and no time of its own: it is good until a crash makes the wall clock jump.
             self._lease = Lease(app.store, _FAR / 2, _never, wall=lambda: self._wall, monotonic=lambda: 0.0)
             self._lease.start(beats=False)
-        claims = app.store.claim(self._lease.owner, list(app.workflows), 1, self._wall, self.clock()).wait()
+        names = [workflow.name for workflow in app.registered()]
+        claims = app.store.claim(self._lease.owner, names, 1, self._wall, self.clock()).wait()
         return claims[0] if claims else None
 
     def _die(self) -> None:
@@ -262,6 +264,9 @@ class Kit:
         self._quiet = warnings.catch_warnings()
         self._wall += _FAR
         self._lease = None
+        driver, self.app._driver = self.app._driver, None
+        if driver is not None:
+            driver.close()  # its lease is over by that clock, too
 
     def _must_have_ended(self, uid: str) -> None:
         """``run.result()`` was called: drives what can go on, and does not wait for what nobody would do."""
@@ -292,7 +297,7 @@ class _Delivery:
     def __init__(self, kit: Kit, claim: Claim) -> None:
         self._kit = kit
         self._claim = claim
-        self._workflow = kit.app.workflows[claim.run.workflow]
+        self._workflow = next(each for each in kit.app.registered() if each.name == claim.run.workflow)
 
     def wait(self) -> None:
         if not self._workflow.is_async:
@@ -354,6 +359,10 @@ class _Repeatable:
         made = hashlib.blake2b(name.encode()).digest()
         run = replace(run, uid=made[:16].hex(), seed=run.seed if records else made[-32:])  # a fork has its run's
         return self._store.start(run, [msgspec.structs.replace(record, run=run.uid) for record in records])
+
+    def start_in(self, connection: Any, run: NewRun) -> bool:
+        made = hashlib.blake2b(f"{run.workflow}\x1f{run.entity}\x1f{next(self._numbers)}".encode()).digest()
+        return self._store.start_in(connection, replace(run, uid=made[:16].hex(), seed=made[-32:]))
 
 
 class _Asked(Signals):

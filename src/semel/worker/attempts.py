@@ -10,6 +10,7 @@ from semel.engine.execution import Execution
 from semel.engine.frames import told_briefly, user_traceback
 from semel.errors import SemelError, StoreError, WorkerKilled
 from semel.store.interface import Claim, Outcome, Status
+from semel.workflow.definition import EntityDefinition
 from semel.workflow.function import FunctionWorkflow
 
 from .delivery import DEADLY, prepare, prepare_end
@@ -26,7 +27,7 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.05, 5.0  # seconds, after a store error; doubled e
 class Attempts:
     """Prepares the next delivery and judges how the last one ended."""
 
-    def __init__(self, app: App, workflow: FunctionWorkflow, claim: Claim, lease: Lease) -> None:
+    def __init__(self, app: App, workflow: FunctionWorkflow | EntityDefinition, claim: Claim, lease: Lease) -> None:
         self._app = app
         self._workflow = workflow
         self._claim = claim
@@ -40,12 +41,16 @@ class Attempts:
         """The next delivery; None if the run cannot be delivered, and was faulted."""
         claim = self._claim
         try:
+            if claim.takeover and claim.delivery > DEADLY and claim.run.ending is None:
+                raise WorkerKilled(self._killed())
+            if isinstance(self._workflow, EntityDefinition):
+                from semel.entities.delivery import prepare as prepare_for_row  # it needs this room
+
+                return prepare_for_row(self._app, self._workflow, claim, self._lease, self._doubtful)
             if claim.run.ending is not None:
                 return prepare_end(
                     self._app, self._workflow, claim, self._lease, self._end(claim.run.ending), self._doubtful
                 )
-            if claim.takeover and claim.delivery > DEADLY:
-                raise WorkerKilled(self._killed())
             first, self._first = self._first, False
             redelivered = self._already_redelivered()
             return prepare(self._app, self._workflow, claim, self._lease, redelivered, self._doubtful, first=first)

@@ -8,6 +8,7 @@ from semel.engine.body import Body
 from semel.engine.commit import BodyCommit
 from semel.engine.derive import derived
 from semel.engine.drive import Steps, deliver, end
+from semel.engine.endings import FunctionEndings
 from semel.engine.execution import Execution
 from semel.engine.keys import request_digest, run_key, scoped_key
 from semel.engine.parks import Parked, parked_executions
@@ -88,17 +89,9 @@ def prepare(
     args, kwargs = arguments(app, claim)
     body = _body(workflow, claim, args, kwargs)
     execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, first=first)
-    steps = deliver(
-        claim,
-        body,
-        execution,
-        commit,
-        app.codec,
-        strict=workflow.strict,
-        pause=workflow.pause(redelivered, execution.keys),
-        now=app.now,
-    )
-    return execution, steps
+    endings = FunctionEndings(claim, body, execution, app.codec, app.now)
+    pause = workflow.pause(redelivered, execution.keys)
+    return execution, deliver(body, execution, commit, endings, strict=workflow.strict, pause=pause)
 
 
 def prepare_end(
@@ -107,7 +100,8 @@ def prepare_end(
     """The end of a run that was cancelled, or is out of time: the undos of its open sagas, then this outcome."""
     body = _body(workflow, claim, (), {})
     execution, commit = _execution(app, workflow, claim, lease, body, doubtful=doubtful, first=False, ending=True)
-    return execution, end(claim, body, execution, commit, app.codec, outcome, now=app.now)
+    endings = FunctionEndings(claim, body, execution, app.codec, app.now)
+    return execution, end(body, execution, commit, endings, outcome)
 
 
 def _body(workflow: FunctionWorkflow, claim: Claim, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Body:

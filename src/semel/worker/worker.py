@@ -11,9 +11,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from semel.store.interface import Claim
 from .attempts import Attempts
 from .lease import Lease
 from .suspects import Suspects
+from .tracked import tracked
 
 if TYPE_CHECKING:
     from semel.app import App
@@ -192,7 +192,7 @@ class Worker:
         lease = self._lease
         assert lease is not None
         for is_async in (False, True):
-            names = [w.name for w in self._app.workflows.values() if w.is_async is is_async]
+            names = [w.name for w in self._app.registered() if w.is_async is is_async]
             while names and not self._stopping.is_set() and lease.may_start():
                 # No more than can run now: a run that waited here for a thread could not run anywhere else.
                 room = self._limits[is_async] - self._busy[is_async]
@@ -211,7 +211,8 @@ class Worker:
         assert self._loop is not None
         with self._lock:
             self._busy[is_async] += len(claims)
-        drives = [(Attempts(self._app, self._app.workflows[c.run.workflow], c, lease), c, is_async) for c in claims]
+        registered = {workflow.name: workflow for workflow in self._app.registered()}
+        drives = [(Attempts(self._app, registered[c.run.workflow], c, lease), c, is_async) for c in claims]
         self._drive([drive for drive in drives if not self._suspects.must_wait(drive[1], drive)])
 
     def _drive(self, drives: list[tuple[Attempts, Claim, bool]]) -> None:
@@ -250,7 +251,7 @@ class Worker:
                     if delivery is None:
                         return
                     execution, steps = delivery
-                    with self._tracked(execution):
+                    with tracked(execution, self._executions):
                         ended = on_thread(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
@@ -272,23 +273,13 @@ class Worker:
                     if delivery is None:
                         return
                     execution, steps = delivery
-                    with self._tracked(execution):
+                    with tracked(execution, self._executions):
                         ended = await on_loop(steps)
                     pause = attempts.after(ended)
                 except Exception as error:
                     pause = attempts.failed(error)
         finally:
             self._end(claim, True)
-
-    @contextmanager
-    def _tracked(self, execution: Execution) -> Iterator[None]:
-        self._executions.add(execution)
-        execution.marks.open()
-        try:
-            yield
-        finally:
-            self._executions.discard(execution)
-            execution.marks.close()
 
     def _end(self, claim: Claim, is_async: bool) -> None:
         with self._lock:
@@ -299,7 +290,7 @@ class Worker:
             hungry = self._more[is_async] and self._busy[is_async] <= self._limits[is_async] * 3 // 4
         self._app.signals.ended(claim.run.uid)
         self._drive_next_suspect(claim)
-        if hungry or claim.run.parent is not None:  # its parent may wait for it
+        if hungry or claim.run.parent is not None or claim.run.flow is not None:  # its parent, or its row, may go on
             self._wake.set()
 
     # --------------------------------------------------------------------------------------------------------- stopping

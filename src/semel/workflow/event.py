@@ -1,32 +1,87 @@
-"""Events of function workflows: ``wait_for`` parks a body until one comes, ``run.send`` sends it (rule W6)."""
+"""Events: ``wait_for`` parks a function's body until one comes, ``run.send`` sends it (rule W6).
+
+An event of an entity workflow is an attribute of its class, and is raised by it: ``OrderFlow.pay(order, payment)``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Any, Generic, LiteralString, TypeVar, overload
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, get_args, get_origin, overload
 
 from semel.compiler import Path, intrinsic
 from semel.engine.labels import segment_of_label
 from semel.engine.waits import seconds
 from semel.errors import NotAllowedHere
 
-T = TypeVar("T")
+from .places import caller_place
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    from .entity import Workflow
+    from .raiser import Raiser
+
+    T = TypeVar("T", default=None)
+    E = TypeVar("E")
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 class Event(Generic[T]):
-    """A named event with a payload of one type: ``paid = Event[Payment]("paid", Payment)``.
+    """A named event with a payload of one type.
 
-    ``payload`` is the class that ``run.send`` checks the payload against; without it only a type checker does.
+    Of a function workflow, ``paid = Event[Payment]("paid", Payment)``: ``payload`` is the class that ``run.send``
+    checks the payload against; without it only a type checker does.
+
+    Of an entity workflow, ``pay = Event[Payment]()`` in the class: its name is the attribute's, and its payload is
+    checked when it is raised. ``Event()`` has no payload. On the class it is a ``Raiser``.
     """
 
-    def __init__(self, name: LiteralString, payload: type[T] | None = None) -> None:
-        segment_of_label(name)
-        self.name: str = name
+    @overload
+    def __init__(self) -> None: ...
+    @overload
+    def __init__(self, *, payload: type[T]) -> None: ...
+    @overload
+    def __init__(self, name: LiteralString, payload: type[T] | None = None) -> None: ...
+    def __init__(self, name: str | None = None, payload: type[T] | None = None) -> None:
+        if name is not None:
+            segment_of_label(name)
+        self.name: str = name or ""
         self.payload = payload
+        self.place = caller_place()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self.name:
+            self.name = name
+            if self.payload is None:
+                self.payload = _class_of(self._argument())
+
+    @overload
+    def __get__(self, instance: Any, owner: type[Workflow[E]]) -> Raiser[E, T]: ...
+    @overload
+    def __get__(self, instance: Any, owner: type) -> Event[T]: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        from .entity import Workflow
+        from .raiser import Raiser
+
+        return Raiser(owner, self) if issubclass(owner, Workflow) else self
 
     def __repr__(self) -> str:
         return f"<Event {self.name!r}>"
+
+    @property
+    def carries(self) -> bool:
+        """Whether a payload is declared, if only for type checkers."""
+        return self.payload is not None or self._argument() not in (None, NoneType)
+
+    def _argument(self) -> Any:
+        """What stands in the brackets of ``Event[…]``; None if there are none."""
+        written = get_args(getattr(self, "__orig_class__", None))
+        return written[0] if written else None
 
     def check(self, payload: object) -> None:
         """Raises TypeError where the payload is of another type than was declared."""
@@ -36,9 +91,21 @@ class Event(Generic[T]):
             )
 
 
+def _class_of(hint: Any) -> Any:
+    """The class that a payload of this type is an instance of; None where that cannot be looked at."""
+    found = get_origin(hint) or hint
+    if not isinstance(found, type) or found in (NoneType, UnionType):
+        return None
+    try:
+        isinstance(None, found)
+    except TypeError:  # Any, a TypedDict, a Protocol
+        return None
+    return found
+
+
 def event_name(event: object) -> str:
     """The name of an event that is given by name, or as an ``Event``."""
-    if isinstance(event, Event):
+    if isinstance(event, Event) and event.name:
         return event.name
     if isinstance(event, str) and event:
         return event

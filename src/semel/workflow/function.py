@@ -95,7 +95,7 @@ def function_workflow(
         kind = "a class" if inspect.isclass(function) else f"a {type(function).__qualname__}"
         raise RegistrationError(
             f"@app.workflow takes a function, and {getattr(function, '__qualname__', function)!r} is {kind}; put it "
-            f"directly above `def` or `async def`"
+            f"directly above `def` or `async def`, or above `class …(Workflow[Order], tracks=Order.stage, …)`"
         )
     where = f"{function.__qualname__} ({function.__code__.co_filename}:{function.__code__.co_firstlineno})"
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -105,22 +105,40 @@ def function_workflow(
             f"the workflow {where} uses variables of the function round it; after a crash they would be gone. Move it "
             f"to the module's top level and give it what it needs as arguments"
         )
-    if isinstance(redeliver, Backoff):
-        if redeliver.attempts is None:
-            raise RegistrationError(
-                f"redeliver={redeliver!r} of the workflow {where} has no max_attempts, so one that always faults would "
-                f"be delivered for ever; write {redeliver!r}.max_attempts(4)"
-            )
-    elif not isinstance(redeliver, int) or redeliver < 0:
-        raise RegistrationError(f"redeliver={redeliver} of the workflow {where} must be 0 or more, or a Backoff")
+    check_redeliver(redeliver, f"the workflow {where}")
     if timeout is not None and (not isinstance(timeout, timedelta) or timeout <= timedelta(0)):
         raise RegistrationError(f"timeout={timeout!r} of the workflow {where} must be a timedelta above nothing")
     chosen = name if name is not None else function.__qualname__.replace("<locals>.", "")
-    if not chosen or any(char in chosen for char in "/#@[]~!%"):
-        raise RegistrationError(f"the workflow name {chosen!r} of {where} may not be empty or hold / # @ [ ] ~ ! %")
+    check_name(chosen, where)
     return FunctionWorkflow(
         chosen, function, inspect.signature(function), inspect.iscoroutinefunction(function), strict, redeliver, timeout
     )
+
+
+def check_redeliver(redeliver: Any, whose: str) -> None:
+    """Checks how often a faulted execution is to be delivered again.
+
+    Raises:
+        RegistrationError: it would be so for ever, or it is neither a number of times nor a ``Backoff``.
+    """
+    if isinstance(redeliver, Backoff):
+        if redeliver.attempts is None:
+            raise RegistrationError(
+                f"redeliver={redeliver!r} of {whose} has no max_attempts, so one that always faults would "
+                f"be delivered for ever; write {redeliver!r}.max_attempts(4)"
+            )
+    elif not isinstance(redeliver, int) or redeliver < 0:
+        raise RegistrationError(f"redeliver={redeliver} of {whose} must be 0 or more, or a Backoff")
+
+
+def check_name(name: Any, where: str) -> None:
+    """Checks the name of a workflow, which is part of its paths.
+
+    Raises:
+        RegistrationError: it is empty, or holds a character that has a meaning in a path.
+    """
+    if not isinstance(name, str) or not name or any(char in name for char in "/#@[]~!%"):
+        raise RegistrationError(f"the workflow name {name!r} of {where} may not be empty or hold / # @ [ ] ~ ! %")
 
 
 def equal(one: Any, other: Any) -> bool:

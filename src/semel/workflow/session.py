@@ -155,9 +155,19 @@ def _connect_args() -> dict[str, Any]:
     return {"timeout": _BUSY, "isolation_level": "IMMEDIATE"}
 
 
+_met: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def meet(sync_engine: Any) -> None:
+    """Sees to it that an engine that a user's own session is on begins its transactions as semel's do."""
+    if sync_engine not in _met:
+        _hooked(sync_engine, sync_engine)
+
+
 def _hooked(engine: Any, sync_engine: Any) -> Any:
     from sqlalchemy import event
 
+    _met.add(sync_engine)
     if sync_engine.dialect.name != "sqlite":
         raise ConfigurationError(f"this semel keeps its data in SQLite; {sync_engine.url!r} is not a SQLite database")
 
@@ -170,17 +180,18 @@ def _hooked(engine: Any, sync_engine: Any) -> Any:
 
     @event.listens_for(sync_engine, "savepoint")
     def begin_before_savepoint(connection: Any, _name: str) -> None:
-        _begin(connection)
+        begin(connection)
 
     @event.listens_for(sync_engine, "before_cursor_execute")
     def begin_before_write(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if _HIDDEN_WRITE.match(statement):
-            _begin(connection)
+            begin(connection)
 
     return engine
 
 
-def _begin(connection: Any) -> None:
+def begin(connection: Any) -> None:
+    """Takes the database's write lock for the transaction of a SQLAlchemy connection, if it has not got it."""
     driver = connection.connection.dbapi_connection
     if driver.isolation_level is None:  # the user asked for autocommit
         return

@@ -85,7 +85,7 @@ def test_a_run_as_json_has_stable_keys(ended: Project) -> None:
     run = json.loads(ended.with_app("show", "A-1", "--json").stdout)
     assert set(run) == {
         *("id", "workflow", "registered", "status", "created_at", "started_at", "finished_at", "visits"),
-        *("arguments", "result", "fault", "steps", "notes", "waits", "events", "ending"),
+        *("arguments", "result", "fault", "steps", "notes", "waits", "events", "ending", "row"),
     }
     assert run["registered"] is True
     assert run["result"] == "'r-A-1'"

@@ -25,6 +25,7 @@ from .data import (
     Unreadable,
 )
 from .discover import Source, from_loaded, from_paths
+from .entities import EntityWorkflow
 from .flow import together
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Call",
     "Candidate",
     "Class",
+    "EntityWorkflow",
     "Expression",
     "Form",
     "Function",

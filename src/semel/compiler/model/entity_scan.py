@@ -12,6 +12,7 @@ from .entities import DeclaredEvent, EntityWorkflow, Hook, HookKind, Milestone, 
 from .entity_states import States, tracked
 from .foreign import PLAIN_DECORATORS
 from .origins import definition
+from .program import last_name
 from .scopes import Binding, ClassRecord, FunctionRecord, Scope
 from .values import Cls, Foreign
 
@@ -53,9 +54,8 @@ class _Reading:
         self.inference = callees.inference
         self.keywords = {keyword.arg: keyword.value for keyword in cls.node.keywords}
         tracks = self.keywords.get("tracks")
-        column = tracked(tracks, cls.parent, self.inference) if tracks is not None else None
         self.column = tracks.attr if isinstance(tracks, ast.Attribute) else None
-        self.states = States(column, self.inference)
+        self.states = States(tracked(self.keywords, cls.parent, self.inference), self.inference)
         self.found = _Found()
         self.complete = None not in self.keywords and "metaclass" not in self.keywords
 
@@ -214,22 +214,11 @@ class _Reading:
             return None
         made: tuple[ast.expr, Scope] | None = (node, scope)
         while made is not None:
-            words = self.length(*made)
+            words = _length(made[0])
             if words:
                 return words
             made = definition(*made, self.inference) if isinstance(made[0], ast.Name) else None
         return " ".join(texts.text(scope.module, node).split())
-
-    def length(self, node: ast.expr, scope: Scope) -> str | None:
-        if not isinstance(node, ast.Call) or self.inference.of(node.func, scope) != {Foreign("datetime.timedelta")}:
-            return None
-        parts = [*zip(("days", "seconds"), node.args, strict=False), *((k.arg, k.value) for k in node.keywords)]
-        words = []
-        for unit, value in parts:
-            if unit is None or not isinstance(value, ast.Constant) or not isinstance(value.value, int | float):
-                return None
-            words.append(f"{value.value} {unit.removesuffix('s') if value.value == 1 else unit}")
-        return " ".join(words)
 
 
 def _own(cls: ClassRecord) -> dict[str, list[Binding]]:
@@ -254,3 +243,16 @@ def _last_name(node: ast.expr) -> str | None:
 def _place(method: FunctionRecord) -> Place:
     assert isinstance(method.node, ast.stmt)
     return texts.place(method.module, method.node)
+
+
+def _length(node: ast.expr) -> str | None:
+    """``7 days`` of ``timedelta(days=7)``."""
+    if not isinstance(node, ast.Call) or last_name(node) != "timedelta":
+        return None
+    parts = [*zip(("days", "seconds"), node.args, strict=False), *((k.arg, k.value) for k in node.keywords)]
+    words = []
+    for unit, value in parts:
+        if unit is None or not isinstance(value, ast.Constant) or not isinstance(value.value, int | float):
+            return None
+        words.append(f"{value.value} {unit.removesuffix('s') if value.value == 1 else unit}")
+    return " ".join(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from . import enums, texts
 from .data import Place
@@ -11,24 +11,27 @@ from .entities import Named
 from .infer import Inference
 from .origins import definition
 from .scopes import Binding, ClassRecord, FunctionRecord, Scope
-from .values import Cls, Inst
+from .values import Cls, Foreign, Inst
 
 _DEEPEST = 10
 
 
-def tracked(node: ast.expr, scope: Scope, inference: Inference) -> ClassRecord | None:
-    """The enum that a column holds, ``Order.stage``: by its type, or else by its annotation."""
-    if not isinstance(node, ast.Attribute):
-        return None
-    owners = inference.of(node.value, scope)
-    owner = next(iter(owners)) if len(owners) == 1 else None
-    if not isinstance(owner, Cls):
-        return None
-    for entry in inference.program.mro(owner.record):
-        if isinstance(entry, ClassRecord) and node.attr in entry.attributes:
-            bindings = entry.attributes[node.attr]
-            return _enum_of(bindings[0], inference) if len(bindings) == 1 else None
-    return None
+def tracked(keywords: Mapping[str | None, ast.expr], scope: Scope, inference: Inference) -> ClassRecord | None:
+    """The enum that the column ``tracks=`` holds; where that is not seen, the one whose member ``initial=`` is."""
+    tracks, initial = keywords.get("tracks"), keywords.get("initial")
+    if isinstance(tracks, ast.Attribute) and (owner := _owner(tracks, scope, inference)) is not None:
+        for entry in inference.program.mro(owner):
+            if isinstance(entry, ClassRecord) and tracks.attr in entry.attributes:
+                bindings = entry.attributes[tracks.attr]
+                return _enum_of(bindings[0], inference) if len(bindings) == 1 else None
+    owner = _owner(initial, scope, inference) if isinstance(initial, ast.Attribute) else None
+    return owner if owner is not None and enums.is_enum(owner, inference.program) else None
+
+
+def _owner(node: ast.Attribute, scope: Scope, inference: Inference) -> ClassRecord | None:
+    """The class ``Order`` of ``Order.stage``."""
+    owners = [value.record if isinstance(value, Cls) else None for value in inference.of(node.value, scope)]
+    return owners[0] if len(owners) == 1 else None
 
 
 def _enum_of(column: Binding, inference: Inference) -> ClassRecord | None:
@@ -66,24 +69,23 @@ class States:
     def named(self, node: ast.expr, scope: Scope) -> Named | None:
         """The state that ``Stage.PLACED`` is, or a name for that."""
         text, place = texts.text(scope.module, node), texts.place(scope.module, node)
-        member: tuple[ast.expr, Scope] | None = (node, scope)
         for _ in range(_DEEPEST):
-            if member is None:
-                break
-            found = self._member(*member)
+            found = self._member(node, scope)
             if found is not None:
                 return Named(*found, text, place)
-            member = definition(*member, self.inference)
-        return None
+            further = definition(node, scope, self.inference)
+            if further is None:
+                break
+            node, scope = further
+        name = self._of_unseen(node, scope)
+        return Named(name, None, text, place) if name is not None else None
 
     def _member(self, node: ast.expr, scope: Scope) -> tuple[str, bool | None] | None:
         if not isinstance(node, ast.Attribute):
             return None
-        owners = [value.record for value in self.inference.of(node.value, scope) if isinstance(value, Cls)]
-        records = [record for record in owners if enums.is_enum(record, self.inference.program)]
-        if len(records) != 1 or len(owners) != 1:
+        record = _owner(node, scope, self.inference)
+        if record is None or not enums.is_enum(record, self.inference.program):
             return None
-        record = records[0]
         if record is self.enum and self.members is not None:
             if node.attr in self.members:
                 return self.members[node.attr][0], True
@@ -92,6 +94,18 @@ class States:
         if self.enum is None or record is self.enum:
             return node.attr, None
         return node.attr, False if node.attr in (enums.members(record) or ()) else None
+
+    def _of_unseen(self, node: ast.expr, scope: Scope) -> str | None:
+        """``PLACED`` of ``Stage.PLACED``, where nothing is seen of the class ``Stage`` but its name."""
+        if not isinstance(node, ast.Attribute):
+            return None
+        names = []
+        for value in self.inference.of(node.value, scope):
+            if isinstance(value, Foreign):
+                names.append(value.name.rpartition(".")[2])
+            elif isinstance(value, Cls) and self.inference.program.foreign_base(value.record):
+                names.append(value.record.node.name)
+        return node.attr if names and all(name[:1].isupper() for name in names) else None
 
     # ---------------------------------------------------------------------------------------------------- next states
 
@@ -123,4 +137,4 @@ class States:
         named = self.named(node, scope)
         if named is not None:
             shown[named.name] = None
-        return named is not None
+        return named is not None and (named.is_member is True or self.enum is None)

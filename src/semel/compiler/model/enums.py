@@ -42,7 +42,7 @@ def members(cls: ClassRecord) -> dict[str, tuple[str, ast.expr]] | None:
             found[name] = (values.setdefault(ast.dump(value), name), target)
         else:
             return None
-    return found
+    return found or None
 
 
 def _is_constant(value: ast.expr) -> bool:

@@ -85,6 +85,31 @@ class Claims:
         self._marks, self._rewinds = {**kept, **found.marks}, found.rewinds
         return found.claims
 
+    def claim_run(
+        self, owner: str, run: Run, now: float, begins: float
+    ) -> Generator[Operation[Any], Any, Claim | None]:
+        """The steps of ``Store.claim_run``.
+
+        The claim of a dead owner is replaced. Should that owner only be asleep, its epoch is no longer there, and
+        whoever commits first raises the version of the run, so that the other one cannot.
+        """
+
+        def take(connection: sqlite3.Connection) -> Claim | None:
+            self._bury(connection, owner, now)
+            if not connection.execute(JOURNAL["is_owner"], (owner,)).fetchall():
+                return None
+            epoch, live = self._claims_on(connection, [run.uid]).get(run.uid, (0, False))
+            if live:
+                return None
+            if epoch:
+                connection.execute(JOURNAL["end_claim"], (epoch,))
+                connection.execute(JOURNAL["not_begun"], (run.uid,))
+            known = self._known(connection, [run.uid])
+            return self._claimed(connection, owner, run, bool(epoch), 0, begins, known)
+
+        claim: Claim | None = yield self._session.in_journal(take)
+        return claim
+
     def give_back(self, connection: sqlite3.Connection, owner: str) -> None:
         """Removes a live owner, and its claims."""
         connection.execute(JOURNAL["remove_owner"], (owner,))
@@ -110,10 +135,10 @@ class Claims:
             if name == owner or (lease_until > now and not locks.is_gone(name)):
                 continue  # who asks lives: a clock that jumped does not make it dead
             claims = connection.execute(JOURNAL["claims_of"], (name,)).fetchall()
-            pending = self._still_pending([run for _, run in claims])
-            ended = [(epoch,) for epoch, run in claims if run not in pending]
+            in_hand = self._in_hand([run for _, run in claims])
+            ended = [(epoch,) for epoch, run in claims if run not in in_hand]
             connection.executemany(JOURNAL["end_claim"], ended)
-            self._note_in_flight(connection, name, pending, now)
+            self._note_in_flight(connection, name, in_hand, now)
             connection.execute(JOURNAL["remove_owner"], (name,))
             connection.execute(JOURNAL["rewind"])
             locks.remove(name)
@@ -131,6 +156,11 @@ class Claims:
 
     def _still_pending(self, runs: Sequence[str]) -> set[str]:
         rows = self._session.main_readers.all(MAIN["still_pending"], (listed(runs),)) if runs else []
+        return {cast(str, uid) for (uid,) in rows}
+
+    def _in_hand(self, runs: Sequence[str]) -> set[str]:
+        """Those that a claim is not a left-over of. A caller that raises an event holds a run that is parked."""
+        rows = self._session.main_readers.all(MAIN["in_hand"], (listed(runs),)) if runs else []
         return {cast(str, uid) for (uid,) in rows}
 
     def _find(self, connection: sqlite3.Connection, workflows: Iterable[str], limit: int) -> _Found:
@@ -182,7 +212,7 @@ class Claims:
         if not found.uids or not connection.execute(JOURNAL["is_owner"], (owner,)).fetchall():
             return []
         now_claimed = self._claims_on(connection, found.uids)
-        known = {row[0]: row[1:] for row in connection.execute(JOURNAL["known"], (listed(found.uids),)).fetchall()}
+        known = self._known(connection, found.uids)
         claims: list[Claim] = []
         for row in self._session.main_readers.all(MAIN["pending_of"], (listed(found.uids),)):
             run: Run = run_of(row)
@@ -192,12 +222,27 @@ class Claims:
             if epoch:
                 connection.execute(JOURNAL["end_claim"], (epoch,))
                 connection.execute(JOURNAL["not_begun"], (run.uid,))
-            blind, began_at = known.get(run.uid, (0, None))
-            if began_at is None:
-                began_at = begins
-                connection.execute(JOURNAL["begin"], (run.uid, begins))
-            fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
-            assert fresh is not None
-            kills = cast(int, row[-1])
-            claims.append(Claim(run, owner, fresh, kills + 1, bool(epoch), bool(blind), began_at))
+            claims.append(self._claimed(connection, owner, run, bool(epoch), cast(int, row[-1]), begins, known))
         return claims
+
+    def _known(self, connection: sqlite3.Connection, runs: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+        """What the journal knows of these runs."""
+        return {row[0]: row[1:] for row in connection.execute(JOURNAL["known"], (listed(runs),)).fetchall()}
+
+    def _claimed(
+        self,
+        connection: sqlite3.Connection,
+        owner: str,
+        run: Run,
+        takeover: bool,
+        kills: int,
+        begins: float,
+        known: dict[str, tuple[Any, ...]],
+    ) -> Claim:
+        blind, began_at = known.get(run.uid, (0, None))
+        if began_at is None:
+            began_at = begins
+            connection.execute(JOURNAL["begin"], (run.uid, begins))
+        fresh = connection.execute(JOURNAL["claim"], (owner, run.uid)).lastrowid
+        assert fresh is not None
+        return Claim(run, owner, fresh, kills + 1, takeover, bool(blind), began_at)

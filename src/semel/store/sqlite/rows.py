@@ -34,7 +34,7 @@ def run_of(row: Row) -> Run:
         error,
         fault,
         *rest,
-    ) = row[:23]
+    ) = row[:25]
     return Run(
         uid, id_, workflow, status, args, seed, format_, version, _visits.decode(visits), created, started, finished,
         result, error, fault, *rest,
@@ -70,7 +70,7 @@ def outcome_row(claim: Claim, outcome: Outcome) -> Row:
     """The parameters of the query ``finish``."""
     return (
         outcome.status, visits_text(outcome), outcome.result, outcome.error, outcome.fault,
-        outcome.started_at, outcome.finished_at, outcome.parked, claim.run.uid, claim.run.version,
+        outcome.started_at, outcome.finished_at, outcome.parked, outcome.flow, claim.run.uid, claim.run.version,
     )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def new_row(run: NewRun) -> Row:
     """The parameters of the query ``start``."""
     return (
         run.uid, run.id, run.workflow, run.args, run.seed, run.format, run.created_at, run.parent, run.depth,
-        run.deadline, run.id,
+        run.deadline, run.entity, run.flow, run.id,
     )  # fmt: skip
 
 

@@ -19,10 +19,11 @@ from typing import Any, TypeVar, cast
 from semel.errors import RunPurged, StoreError
 from semel.store.interface import ENDED, Claim, Event, NewRun, Note, Outcome, Record, Run, RunFilter
 
-from . import faults, finishing, forks, schema, waking
+from . import effects, finishing, forks, schema, waking
 from .append import Append
 from .claims import Claims
 from .connect import journal_path, main_path
+from .following import Following
 from .listing import list_runs
 from .purge import purge
 from .queries import JOURNAL, MAIN
@@ -35,7 +36,7 @@ T = TypeVar("T")
 _of_the_parent: list[Session] = []  # kept in a forked child, so that nothing closes the parent's connections
 
 
-class Sqlite:
+class Sqlite(Following):
     """A database of semel in two SQLite files; an implementation of ``Store``.
 
     ``database`` is a URL (``sqlite:///shop.db``) or a path. ``lease_clock`` gives seconds since the epoch, for reads
@@ -214,7 +215,7 @@ class Sqlite:
 
     def send(self, run: str, name: str, payload: bytes, now: float) -> Operation[bool]:
         session = self._open()
-        work = partial(waking.send, run=run, name=name, payload=payload, now=now)
+        work = partial(effects.send, run=run, name=name, payload=payload, now=now)
         return self._submit(session.in_main(work, len(payload)))
 
     def cancel(self, run: str, now: float, ending: str = "cancelled") -> Steps[bool]:
@@ -364,25 +365,12 @@ class Sqlite:
 
     def step_in(self, connection: Any, claim: Claim, record: Record) -> bool:
         def work(cursor: sqlite3.Cursor) -> bool:
-            if cursor.execute(MAIN["count_step"], (claim.run.uid, claim.run.version)).rowcount != 1:
+            if effects.changed(cursor, MAIN["count_step"], (claim.run.uid, claim.run.version)) != 1:
                 return False
             cursor.execute(MAIN["step"], record_row(record))
             return True
 
         return self._in_caller(connection, claim, work)
-
-    def _in_caller(self, connection: Any, claim: Claim, work: Callable[[sqlite3.Cursor], bool]) -> bool:
-        """Works in the transaction that the caller has open."""
-        _, claims = self._both()
-        if not claims.holds(claim):
-            return False
-        cursor = connection.cursor()
-        try:
-            return work(cursor)
-        except sqlite3.Error as error:
-            raise faults.translate(error, self.path) from error
-        finally:
-            cursor.close()
 
     # ------------------------------------------------------------------------------------------------------- helpers
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from semel.store.interface import Note, Record
 
-from .finishing import child_ended, clear, wake
+from .effects import cancel, end, wake
 from .queries import JOURNAL, MAIN
 from .rows import listed, note_row, record_row
 from .session import Session
@@ -26,38 +26,6 @@ def wake_due(connection: sqlite3.Connection, now: float, limit: int) -> int:
     return len(rows)
 
 
-def send(connection: sqlite3.Connection, run: str, name: str, payload: bytes, now: float) -> bool:
-    """The work of ``Store.send``."""
-    if connection.execute(MAIN["send"], (name, payload, now, run)).rowcount != 1:
-        return False
-    ((status,),) = connection.execute(MAIN["poke"], (run,)).fetchall()
-    if status == "parked":
-        wake(connection, [run])
-    return True
-
-
-def cancel(connection: sqlite3.Connection, run: str, now: float, ending: str) -> list[str] | None:
-    """Ends the run and all below it, as far as it can be done here; None if it has ended.
-
-    Gives those that are claimable: a worker may have them.
-    """
-    rows = connection.execute(MAIN["tree"], (run,)).fetchall()
-    if not any(uid == run for uid, *_ in rows):
-        return None
-    claimable = []
-    for uid, status, undos, parent, already in rows:
-        how = ending if uid == run else "cancelled"
-        if status == "parked" and not undos:
-            _end(connection, "end_parked", uid, how, parent, now)
-        elif already is None:
-            connection.execute(MAIN["set_ending"], (how, uid))
-            if status == "parked":
-                wake(connection, [uid])
-        if status == "pending":
-            claimable.append(uid)
-    return claimable
-
-
 def cancelled(session: Session, run: str, now: float, ending: str) -> Generator[Operation[Any], Any, bool]:
     """The steps of ``Store.cancel``.
 
@@ -72,26 +40,25 @@ def cancelled(session: Session, run: str, now: float, ending: str) -> Generator[
         known = {uid for uid, *_ in session.journal_readers.all(JOURNAL["known"], (listed(claimable),))}
     untouched = [uid for uid in claimable if uid not in known]
 
-    def end(connection: sqlite3.Connection) -> None:
+    def end_untouched(connection: sqlite3.Connection) -> None:
         for uid, _, _, parent, how in connection.execute(MAIN["tree"], (run,)).fetchall():
             if uid in untouched:
-                _end(connection, "end_pending", uid, how, parent, now)
+                end(connection, "end_pending", uid, how, parent, now)
 
     if untouched:
-        yield session.in_main(end)
+        yield session.in_main(end_untouched)
     return True
-
-
-def _end(connection: sqlite3.Connection, query: str, run: str, how: str, parent: str | None, now: float) -> None:
-    ended = "cancelled" if how == "cancelled" else "faulted"
-    if connection.execute(MAIN[query], (ended, now, how, run)).rowcount == 1:
-        clear(connection, run, ended)
-        if parent is not None:
-            child_ended(connection, parent)
 
 
 def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any], Any, bool]:
     """The steps of ``Store.redeliver``."""
+
+    def again(connection: sqlite3.Connection) -> bool:
+        if connection.execute(MAIN["deliver_again"], (run,)).rowcount != 1:
+            return False
+        wake(connection, [run])
+        connection.execute(MAIN["note"], (run, "", "redelivered", "to be delivered again", now))
+        return True
 
     def clear(connection: sqlite3.Connection) -> bool:
         status = session.main_readers.one(MAIN["status_of"], (run,))
@@ -110,7 +77,8 @@ def redeliver(session: Session, run: str, now: float) -> Generator[Operation[Any
 
     faulted: bool = yield session.in_journal(clear)
     if not faulted:
-        return False
+        parked: bool = yield session.in_main(again)
+        return parked
     revived: bool = yield session.in_main(revive)
     return revived
 

@@ -24,6 +24,9 @@ FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = ?
 SELECT u.uid, r.body, r.path, r.kind, r.data, r.awaited, r.started_at, r.finished_at, r.delivery
 FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = ? AND r.body = ? ORDER BY r.seq;
 
+-- name: bodies
+SELECT DISTINCT r.body FROM semel_runs AS u JOIN semel_records AS r ON r.run = u.number WHERE u.uid = ?;
+
 -- name: notes
 SELECT run, path, kind, text, at FROM semel_notes WHERE run = ? ORDER BY seq;
 

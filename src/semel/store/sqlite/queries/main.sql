@@ -1,24 +1,29 @@
 -- The main database's queries by name. `+status` keeps the planner from walking all pending runs where uids are given.
 
 -- name: start
-INSERT INTO semel_runs (turn, uid, id, workflow, status, args, seed, format, created_at, parent, depth, deadline)
-SELECT (SELECT coalesce(max(seq), 0) + 1 FROM semel_runs) << 32, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?
+INSERT INTO semel_runs (
+    turn, uid, id, workflow, status, args, seed, format, created_at, parent, depth, deadline, entity, flow
+)
+SELECT (SELECT coalesce(max(seq), 0) + 1 FROM semel_runs) << 32, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?
 WHERE NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = ?)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: by_id
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
+    flow, kills
 FROM semel_runs WHERE id = ?;
 
 -- name: pending_of
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
+    flow, kills
 FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +status = 'pending' ORDER BY turn;
 
 -- name: list
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
+    flow, kills
 FROM semel_runs
 WHERE {conditions}
 ORDER BY created_at DESC, seq DESC LIMIT ?;
@@ -29,6 +34,19 @@ SELECT turn, uid FROM semel_runs WHERE status = 'pending' AND workflow = ? AND t
 -- name: status_of
 SELECT status FROM semel_runs WHERE uid = ?;
 
+-- name: in_hand
+SELECT uid FROM semel_runs
+WHERE uid IN (SELECT value FROM json_each(?)) AND (+status = 'pending' OR (+status = 'parked' AND flow IS NOT NULL));
+
+-- name: of_entity
+SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
+    flow, kills
+FROM semel_runs WHERE workflow = ? AND entity = ? ORDER BY seq DESC LIMIT 1;
+
+-- name: leave_entity
+UPDATE semel_runs SET entity = entity || '~' || uid WHERE uid = ?;
+
 -- name: counts
 SELECT status, count(*) FROM semel_runs GROUP BY status;
 
@@ -38,19 +56,20 @@ SELECT uid FROM semel_runs WHERE +status = 'pending' AND uid IN (SELECT value FR
 -- name: finish
 UPDATE semel_runs SET
     status = ?, visits = ?, result = ?, error = ?, fault = ?, started_at = ?, finished_at = ?, parked = ?,
-    version = version + 1
-WHERE uid = ? AND version = ? AND status = 'pending' RETURNING poked;
+    flow = coalesce(?, flow), version = version + 1
+WHERE uid = ? AND version = ? AND status IN ('pending', 'parked') RETURNING poked;
 
 -- name: park
 UPDATE semel_runs SET
     status = CASE WHEN poked = ? THEN 'parked' ELSE 'pending' END, visits = ?, started_at = ?, parked = ?,
-    children_left = ?, undos = ?, version = version + 1, kills = 0
-WHERE uid = ? AND version = ? AND status = 'pending';
+    children_left = ?, undos = ?, flow = coalesce(?, flow), fault = ?, version = version + 1, kills = 0
+WHERE uid = ? AND version = ? AND status IN ('pending', 'parked');
 
 -- name: next_visit
 UPDATE semel_runs SET
-    visits = ?, started_at = ?, parked = ?, visit_args = coalesce(?, visit_args), undos = 0, version = version + 1, kills = 0
-WHERE uid = ? AND version = ? AND status = 'pending';
+    status = 'pending', visits = ?, started_at = ?, parked = ?, visit_args = coalesce(?, visit_args), undos = ?,
+    flow = coalesce(?, flow), fault = ?, version = version + 1, kills = 0
+WHERE uid = ? AND version = ? AND status IN ('pending', 'parked');
 
 -- name: ended_of
 SELECT count(*) FROM semel_runs WHERE uid IN (SELECT value FROM json_each(?)) AND +finished_at IS NOT NULL;
@@ -130,7 +149,8 @@ SELECT uid FROM semel_runs WHERE ending IS NOT NULL AND status = 'pending';
 
 -- name: children
 SELECT uid, id, workflow, status, args, seed, format, version, visits, created_at, started_at, finished_at, result,
-    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, kills
+    error, fault, parked, poked, parent, depth, ending, deadline, transactional, visit_args, entity,
+    flow, kills
 FROM semel_runs WHERE parent = ? ORDER BY seq;
 
 -- name: step
@@ -138,7 +158,8 @@ INSERT INTO semel_steps (run, body, path, kind, data, awaited, started_at, finis
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, body, path) DO NOTHING;
 
 -- name: count_step
-UPDATE semel_runs SET transactional = transactional + 1 WHERE uid = ? AND version = ? AND status = 'pending';
+UPDATE semel_runs SET transactional = transactional + 1
+WHERE uid = ? AND version = ? AND status IN ('pending', 'parked');
 
 -- name: steps
 SELECT run, body, path, kind, data, awaited, started_at, finished_at, delivery FROM semel_steps
@@ -159,7 +180,14 @@ WHERE uid = ? AND status = 'pending' AND taken < ?;
 UPDATE semel_runs SET
     status = 'pending', result = NULL, error = NULL, fault = NULL, started_at = NULL, finished_at = NULL,
     version = version + 1, kills = 0, ending = NULL
-WHERE uid = ? AND status = 'faulted' AND NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = semel_runs.id);
+WHERE uid = ? AND status = 'faulted' AND NOT EXISTS (SELECT 1 FROM semel_tombstones WHERE id = semel_runs.id)
+    AND (entity IS NULL OR NOT EXISTS (
+        SELECT 1 FROM semel_runs AS o
+        WHERE o.workflow = semel_runs.workflow AND o.entity = semel_runs.entity AND o.finished_at IS NULL
+    ));
+
+-- name: deliver_again
+UPDATE semel_runs SET fault = NULL, version = version + 1, kills = 0 WHERE uid = ? AND status = 'parked' AND fault IS NOT NULL;
 
 -- name: note
 INSERT INTO semel_notes (run, path, kind, text, at) VALUES (?, ?, ?, ?, ?);

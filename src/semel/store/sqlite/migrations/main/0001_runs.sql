@@ -17,7 +17,8 @@ CREATE TABLE semel_meta (
 -- "parked" is what each parked execution waits for, as JSON; "poked" counts what has come to the run from outside, so that
 -- a park that did not see it is none; "children_left" is how many of the children that it waits for must still end, "undos"
 -- how many undos of sagas are open. "ending" says that the run is to be ended; "transactional" counts its rows in semel_steps;
--- "visit_args" are those of a later visit, the one that is open or was the last.
+-- "visit_args" are those of a later visit, the one that is open or was the last. "entity" is the key of the row that an entity
+-- workflow's run follows, "flow" what it knows of it: its state, its clocks, what is open, as JSON.
 CREATE TABLE semel_runs (
     seq         INTEGER PRIMARY KEY,
     turn        INTEGER NOT NULL,
@@ -49,6 +50,8 @@ CREATE TABLE semel_runs (
     deadline    REAL,
     transactional INTEGER NOT NULL DEFAULT 0,
     visit_args  BLOB,
+    entity      TEXT,
+    flow        TEXT,
     CHECK ((status IN ('pending', 'parked')) = (finished_at IS NULL))
 );
 
@@ -56,6 +59,9 @@ CREATE TABLE semel_runs (
 CREATE INDEX semel_runs_pending ON semel_runs (workflow, turn) WHERE status = 'pending';
 -- For workers, which look for what they run and is to be ended.
 CREATE INDEX semel_runs_ending ON semel_runs (uid) WHERE ending IS NOT NULL AND status = 'pending';
+-- One run at a time follows a row.
+CREATE UNIQUE INDEX semel_runs_entity ON semel_runs (workflow, entity) WHERE entity IS NOT NULL AND finished_at IS NULL;
+CREATE INDEX semel_runs_followed ON semel_runs (workflow, entity, seq) WHERE entity IS NOT NULL;
 CREATE INDEX semel_runs_parent ON semel_runs (parent, seq) WHERE parent IS NOT NULL;
 -- For purge.
 CREATE INDEX semel_runs_ended ON semel_runs (finished_at) WHERE finished_at IS NOT NULL;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from check_programs import model_of
-from entity_programs import FLOW, HEAD, assert_refused, changed, inside
+from entity_texts import FLOW, HEAD, assert_refused, changed, inside
 
 from semel.checks import refusals
 from semel.checks.explanation import explanation
@@ -106,6 +106,15 @@ def test_what_a_base_declares_counts_as_declared_by_the_class() -> None:
     }
 
 
+def test_the_states_of_an_enum_that_is_not_seen_have_their_names() -> None:
+    text = changed(
+        ("@dataclass", "from shop.stages import Stage\n@dataclass"), ("class Stage(Enum)", "class Hidden(Enum)")
+    )
+    assert "OrderFlow/PLACED.on_pay" in bodies(text)
+    assert "OrderFlow/*.on_cancel_it" in bodies(text)
+    assert refusals(model_of(text)) == []
+
+
 def test_what_is_not_seen_stands_as_a_star() -> None:
     text = changed(("@on(pay, Stage.PLACED)", "@on(pay, *states())"), ("@on(cancel_it)", "@on(EVENTS['x'])"))
     assert {"OrderFlow/*.on_pay", "OrderFlow/PLACED.on_*"} <= set(bodies(text))
@@ -151,3 +160,4 @@ def test_the_document_and_the_explanation_name_the_body() -> None:
     assert "a step named by once of the workflow OrderFlow" in told
     assert "OrderFlow/PLACED.on_pay@*" in told
     assert "/OrderFlow.charge" in told
+    assert "an automatic step" in explanation(model, "OrderFlow/CHARGED.on_cancel_it@1#auto:httpx.post")
