@@ -28,7 +28,7 @@ from semel.worker.attempts import Attempts
 from semel.worker.lease import Lease
 
 _IN_A_ONCE = re.compile(r"/o\d")
-MOST = 250  # deliveries of one story: more are a run that never ends
+MOST = 1000  # deliveries of one story: more are a run that never ends
 
 
 @dataclass

@@ -226,7 +226,7 @@ def _of_undo(app: App, ending: Ending, step: str, undone: int, loose: bool) -> I
     given_up = any(note.kind == "undo failed" and note.path == step for note in ending.notes)
     if undone > 1:
         yield f"was undone {undone} times"
-    if undone and not worked:
+    if undone and not worked and step in records:  # without a record nobody knows, and the undo is told so: UNKNOWN
         yield "was undone, and never worked"
     if undone and not is_due and not loose:
         yield "was undone, and its saga did not fail"

@@ -24,14 +24,22 @@ Stories = dict[str, dict[str, list[list[Any]]]]
 @pytest.fixture(scope="module")
 def stories(tmp_path_factory: pytest.TempPathFactory) -> Stories:
     """What each caller, and who came after it, has told: by kind of session and case."""
+    script = str(Path(__file__).with_name("entity_joined.py"))
     told: Stories = {}
-    for kind in ("sync", "async"):
-        script = Path(__file__).with_name("entity_joined.py")
-        folder = tmp_path_factory.mktemp(kind)
-        done = subprocess.run([sys.executable, str(script), str(folder), kind], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    running = {
+        kind: subprocess.Popen(
+            [sys.executable, script, str(tmp_path_factory.mktemp(kind)), kind],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for kind in ("sync", "async")
+    }
+    for kind, process in running.items():
+        printed, errors = process.communicate()
+        assert process.returncode == 0, errors
         cases: dict[str, list[list[Any]]] = {}
-        for line in done.stdout.splitlines():
+        for line in printed.splitlines():
             case, *what = json.loads(line)
             cases.setdefault(case, []).append(what)
         told[kind] = cases

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -129,3 +130,39 @@ def test_a_wait_that_was_over_before_a_fault_wakes_nobody_after_it(scene: Scene)
     assert scene.settle() == 0
     scene.again(run, 2 * DAY)
     assert run.status == "completed"
+
+
+async def book_slowly(what: str) -> str:
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    return book(what)
+
+
+async def fail_once() -> None:
+    await once("quick", lambda: book("quick"))
+
+
+async def trip_of_a_task() -> str:
+    async with saga("trip") as steps:
+        booked = await steps.step("flight", lambda: book_slowly("flight"), undo=cancel)
+        await once("pay", lambda: book_slowly("pay"))
+        return booked
+
+
+async def side_by_side() -> str:
+    return str((await asyncio.gather(trip_of_a_task(), fail_once()))[0])
+
+
+@pytest.mark.rule("W7")
+@pytest.mark.rule("O20")
+def test_a_saga_in_a_task_that_outlives_the_body_is_come_to_again(scene: Scene) -> None:
+    broken.add("quick")
+    run = scene.start(side_by_side)
+    scene.again(run)
+    assert run.status == "faulted"
+    broken.clear()
+    assert run.retry()
+    scene.again(run)
+    assert run.result() == "booking of flight"
+    assert done.count("book flight") == 1
+    assert "cancel booking of flight" not in done

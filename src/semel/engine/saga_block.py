@@ -122,6 +122,8 @@ class SagaBlock:
         blocks.set(self._around)
         if execution.halted is not None or (error is not None and not is_recordable_failure(error)):
             return  # not left for good: the next delivery comes to it again
+        if execution.over:
+            return  # in a task that has outlived the body: what ended it there is no outcome of the block
         yield execution.drain.gone(self._steps)
         if execution.halted is not None:
             raise Unwind(execution.halted)
