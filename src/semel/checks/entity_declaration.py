@@ -157,13 +157,15 @@ def _unreachable(flow: EntityWorkflow) -> Iterator[Problem]:
         if hook.leads is None:
             return
         reached |= hook.leads
-    for state, place in flow.states.items():
-        if state not in reached:
+    declared = {terminal.state.name for terminal in flow.terminals if terminal.state is not None}
+    declared |= {state.name for hook in flow.hooks for state in hook.states or ()}
+    for state, place in flow.states.items():  # a member that nothing names may be for others
+        if state in declared - reached:
             yield _problem(
                 f"{flow.enum}.{state} (line {place.line}) cannot be reached, as no body of {flow.name} returns it: "
                 f"what is declared for it would never happen.",
                 flow.place,
-                f"return {flow.enum}.{state}    # in the body that leads there, or take it out of {flow.enum}",
+                f"return {flow.enum}.{state}    # in the body that leads there, or take what is declared for it away",
                 place,
             )
 
