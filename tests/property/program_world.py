@@ -193,10 +193,18 @@ def switch(name: str, at: At) -> bool:
     delivery = world.delivery
     assert delivery is not None
     site = (delivery.run, f"{name}{at}")
+    if _is_left_behind(delivery):
+        return world.asked[site] > world.flips.get(name, 0)
     world.asked[site] += 1
     answer = world.asked[site] > world.flips.get(name, 0)
     world.answers[site].add(answer)
     return answer
+
+
+def _is_left_behind(delivery: Delivery) -> bool:
+    """Whether the caller is a task of a dead delivery: what it does is nobody's."""
+    path = current.get()
+    return path is not None and path.execution is not delivery.execution
 
 
 def turned(name: str, number: int) -> list[int]:
@@ -218,5 +226,6 @@ def took(name: str, at: At, payload: int) -> int:
     """The body has this event."""
     delivery = world.delivery
     assert delivery is not None
-    world.taken[delivery.run, name].setdefault(at, set()).add(payload)
+    if not _is_left_behind(delivery):
+        world.taken[delivery.run, name].setdefault(at, set()).add(payload)
     return payload
