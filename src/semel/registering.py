@@ -60,6 +60,14 @@ def _register_class(app: App, cls: type[Workflow[Any]], options: Mapping[str, An
     taken = app.entities.get(definition.name)
     if taken is None or not _same_class(taken, definition):
         _refuse_taken(app, definition)
+    column = (definition.entity, definition.attribute)
+    for other in app.entities.values():
+        if other.name != definition.name and (other.entity, other.attribute) == column:
+            raise RegistrationError(
+                f"{definition.place}: {cls.__qualname__} and {other.name} ({other.place}) both track "
+                f"{definition.entity.__qualname__}.{definition.attribute}, and each would find the state changed by "
+                f"the other one: give one of them a column of its own"
+            )
     add_package(cls.__module__.partition(".")[0])
     for body in definition.bodies.values():
         _look_at(body.function)

@@ -16,6 +16,7 @@ from semel.errors import (
     EntityStateChanged,
     EventNotTaken,
     NotAllowedHere,
+    RegistrationError,
     RunBusy,
 )
 
@@ -386,3 +387,123 @@ def test_a_composite_key_and_two_workflows_that_follow_one_row(program: Load) ->
         with shop.app.session() as session:
             row = session.get(shop.Order, ("north", 5))
             assert (row.stage, row.sent) == (shop.Stage.CHARGED, shop.Stage.SHIPPED)
+
+
+ENDS_ITS_SESSION = SHOP.replace('        once("tell", lambda: do("tell"))\n', "        END\n")
+
+
+@pytest.mark.rule("W4")
+@pytest.mark.parametrize(
+    "end",
+    [
+        "self.session.close()",
+        "self.session.rollback()",
+        "self.session.expunge_all()",
+        "self.session.expunge(self.item)",
+    ],
+)
+def test_a_body_that_undoes_what_it_wrote_is_told_so_and_row_and_run_stay_together(program: Load, end: str) -> None:
+    shop = program(ENDS_ITS_SESSION.replace("END", end))
+    with kit_of(shop) as kit:
+        order = place(shop)
+        with shop.app.session() as session:
+            mine = session.get(shop.Order, order.id)
+            with pytest.raises(NotAllowedHere, match=r"so what it wrote is gone.*begin_nested"):
+                shop.OrderFlow.note(mine, "x", session=session)
+        shop.OrderFlow.revoke(order)
+        kit.settle()
+        assert seen(shop, order)[0] == "REVOKED"
+
+
+@pytest.mark.rule("V7")
+def test_an_event_for_a_worker_does_not_find_what_was_done_for_another_payload(program: Load) -> None:
+    shop = program(SHOP)
+    with kit_of(shop) as kit:
+        order = place(shop)
+        shop.fails.append("tell")
+        with pytest.raises(ConnectionError):
+            shop.OrderFlow.note(order, "a")
+        shop.OrderFlow.note.later(order, "b")
+        kit.settle()
+        assert shop.did == ["write a", "tell", "write b", "tell"]
+        assert seen(shop, order) == ("PLACED", "b")
+
+
+def test_a_state_that_is_written_as_it_is_is_no_change(program: Load) -> None:
+    shop = program(SHOP)
+    with kit_of(shop), shop.app.session() as session, shop.app.session() as other:
+        order = place(shop)
+        detached = session.get(shop.Order, order.id)
+        session.expunge(detached)
+        detached.note = "kept"
+        other.merge(detached)
+        other.commit()
+        assert seen(shop, order) == ("PLACED", "kept")
+
+
+def test_a_row_without_autostart_begins_in_the_first_state_too(program: Load) -> None:
+    shop = program(SHOP.replace(", autostart=True", ""))
+    with kit_of(shop):
+        order = place(shop)
+        assert shop.OrderFlow.run_of(order) is None
+        shop.OrderFlow.adopt(order)
+        assert shop.OrderFlow.pay(order, 5).state is shop.Stage.CHARGED
+
+
+TWICE = (
+    HEAD
+    + """
+@app.workflow
+class OrderFlow(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED): ...
+
+@app.workflow
+class Other(Workflow[Order], tracks=Order.stage, initial=Stage.PLACED): ...
+"""
+)
+
+
+def test_two_workflows_that_follow_one_column_are_refused(program: Load) -> None:
+    with pytest.raises(RegistrationError, match=r"Other and OrderFlow .* both track Order\.stage"):
+        program(TWICE)
+
+
+INHERITS = (
+    HEAD
+    + """
+from sqlalchemy import DateTime, ForeignKey
+
+class Parcel(Order):
+    __tablename__ = "parcels"
+    id: Mapped[int] = mapped_column(ForeignKey("orders.id"), primary_key=True)
+    way: Mapped[Stage]
+    due_at: Mapped[datetime] = mapped_column(DateTime(timezone=True))
+
+@app.workflow
+class ParcelFlow(Workflow[Parcel], tracks=Parcel.way, initial=Stage.PLACED, autostart=True):
+    again = Event()
+
+    @on(again, Stage.PLACED)
+    def anew(self) -> Stage:
+        return Stage.PLACED
+
+    @expire(Stage.PLACED, after=Parcel.due_at)
+    def late(self) -> Stage:
+        return Stage.LAPSED
+
+    lapsed = error(Stage.LAPSED, "late")
+"""
+)
+
+
+def test_a_class_that_inherits_its_table_is_followed_and_a_clock_at_a_time_of_the_row_is_kept(program: Load) -> None:
+    shop = program(INHERITS)
+    with kit_of(shop) as kit, shop.app.session() as session:
+        due = kit.clock.now() + timedelta(days=2)
+        parcels = [shop.Parcel(stage=shop.Stage.PLACED, due_at=due) for _ in range(2)]
+        session.add_all(parcels)
+        session.commit()
+        for parcel in parcels:
+            assert shop.ParcelFlow.again(parcel).state is shop.Stage.PLACED
+        kit.advance(timedelta(days=3))
+        session.expire_all()
+        assert [parcel.way for parcel in parcels] == [shop.Stage.LAPSED] * 2

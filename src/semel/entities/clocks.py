@@ -20,6 +20,8 @@ def due_after(delay: Delay, item: Any, start: float, calendar: Calendar | None, 
     given: Any = delay
     if isinstance(delay, str):
         given = getattr(item, delay)
+        if isinstance(given, datetime) and given.tzinfo is None:
+            given = given.replace(tzinfo=UTC)  # SQLite keeps no zone: what was stored as aware comes back like this
     elif not isinstance(delay, timedelta):
         function: Callable[[Any], Any] = delay
         given = function(item)

@@ -86,6 +86,8 @@ class JoinedCommit:
         if self._savepoint is None:  # a park: what the body wrote is rolled back
             kept = self._write(session, outcome, notes)
         else:
+            if not self._savepoint.is_active:  # the body has rolled back all of its caller's transaction
+                raise self._row.lost()
             session.flush()
             assert self.endings is not None
             kept = self._write(session, settled(self._row, self.endings, session, self._item), notes)
@@ -129,6 +131,7 @@ def settled(row: Row, endings: EntityEndings, session: Any, item: Any) -> Outcom
 
     The row is compared with the run when the database is this transaction's, so that nobody else can write it.
     """
+    row.still_in(session, item)
     begin(session.connection())
     row.compare(session, endings.before.state)
     if endings.target is not None:

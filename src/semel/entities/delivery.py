@@ -74,12 +74,28 @@ def prepare(
     if claim.run.ending is not None:
         return _prepare_end(app, definition, claim, lease, situation, children, doubtful)
     following = choose(definition, situation)
+    if following is not None and following.event and not following.opened:
+        following = _of_this_payload(app, definition, claim.run, following)
     delivery = Delivery(definition, claim, following or Next("end"), situation, children, by_caller=False)
     if following is None or following.kind in ("drop", "end"):
         _without_a_body(app, delivery)
         return None
     prepared = Prepared(app, delivery, lease, doubtful)
     return prepared.execution, prepared.undo() if following.kind == "undo" else prepared.deliver()
+
+
+def _of_this_payload(app: App, definition: EntityDefinition, run: Run, following: Next) -> Next:
+    """The execution of a durable event: not one that has done steps for another payload, in a caller that failed (V7).
+
+    Nobody is there to be refused, as a caller would be, so it is new work.
+    """
+    while True:
+        path = begun_at(definition, following.execution)
+        records = app.store.records(run.uid, following.execution)
+        begun = next((record for record in records if record.path == path), None)
+        if begun is None or begun.data == following.payload:
+            return following
+        following = replace(following, execution=f"{following.body}@{following.visit + 1}")
 
 
 def _without_a_body(app: App, delivery: Delivery) -> None:

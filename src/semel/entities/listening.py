@@ -68,7 +68,7 @@ class Listener:
     def before_insert(self, mapper: Any, connection: Any, item: Any) -> None:
         """A row without a state begins in the first one."""
         definition = self._definition
-        if self._is_current and definition.autostart and getattr(item, definition.attribute) is None:
+        if self._is_current and getattr(item, definition.attribute) is None:
             token = writing.set(True)
             try:
                 setattr(item, definition.attribute, definition.initial)
@@ -117,6 +117,8 @@ class Listener:
         if writing.get() or not self._is_current:
             return
         state: Any = inspect(item)
+        if value is not None and value is state.dict.get(definition.attribute):
+            return  # as it is: a merge, a form that writes all fields
         if state.key is not None:
             raise self._not_written(f"{told(definition, state.identity)}: {self._column} = {_name(value)}")
         if definition.autostart and value is not definition.initial and value is not None:

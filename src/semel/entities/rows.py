@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from semel.codec import Codec
-from semel.errors import EntityGone, EntityStateChanged
+from semel.errors import EntityGone, EntityStateChanged, NotAllowedHere
 from semel.workflow.definition import EntityDefinition
 
 from .identity import identity_of, told
@@ -55,14 +55,32 @@ class Row:
         """Compares the row as it is in the database now, when no one else can write it any more."""
         import sqlalchemy
 
-        mapper: Any = sqlalchemy.inspect(self.definition.entity)
-        column = mapper.columns[mapper.get_property(self.definition.attribute).key]
-        keys = [key == value for key, value in zip(mapper.primary_key, self.identity, strict=True)]
+        entity: Any = self.definition.entity
+        mapper: Any = sqlalchemy.inspect(entity)
+        keys = [
+            getattr(entity, mapper.get_property_by_column(column).key) == value
+            for column, value in zip(mapper.primary_key, self.identity, strict=True)
+        ]
+        column = getattr(entity, self.definition.attribute)
         with session.no_autoflush:
-            found = session.connection().execute(sqlalchemy.select(column).where(*keys)).one_or_none()
+            found = session.execute(sqlalchemy.select(column).where(*keys)).one_or_none()
         if found is None:
             raise EntityGone(f"{self} was deleted while a body of {self.definition.name} ran for it")
         self._compare(found[0], state)
+
+    def still_in(self, session: Any, item: Any) -> None:
+        """Raises where the body has taken the item out of its session, or closed that."""
+        if item not in session:
+            raise self.lost()
+
+    def lost(self) -> NotAllowedHere:
+        """The body has undone what it wrote."""
+        return NotAllowedHere(
+            f"the body of {self.definition.name} for {self} has closed its session, rolled it back or taken self.item "
+            f"out of it, so what it wrote is gone. Leave close(), rollback(), expunge() and `with app.session()` out "
+            f"of a body: its session is closed when it ends; for a part that may fail write "
+            f"`with self.session.begin_nested():`"
+        )
 
     def move(self, session: Any, item: Any, to: Enum) -> None:
         """Writes the next state."""
